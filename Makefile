@@ -1,0 +1,26 @@
+# Everything is installed into .venv; nothing outside this folder is touched.
+PYTHON ?= python3
+VENV := .venv
+READY := $(VENV)/ready
+
+.PHONY: demo test lint clean
+demo: $(READY)
+	$(VENV)/bin/python -m examples.demo
+
+test: $(READY)
+	$(VENV)/bin/python -m pytest
+
+lint: $(READY)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+# torch comes first and by its pin alone: a wider request would pull gigabytes of CUDA.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install -q -c constraints.txt torch
+	$(VENV)/bin/python -m pip install -q -c constraints.txt -e '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

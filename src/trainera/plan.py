@@ -1,0 +1,144 @@
+"""What is to change in a script, and why: plain frozen data that can be printed, tested and saved.
+
+Rules produce `Edit`s and `Refusal`s; the rewriter applies the edits; nothing here knows how a
+place was found or how a tree is changed.
+"""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Place:
+    """A span of source. Lines count from 1, columns from 0 in characters, the end is exclusive."""
+
+    path: Path
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}:{self.column + 1}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wrap:
+    """Puts the expression at the place into a template, e.g. ``crew.split({})``."""
+
+    template: str
+    op: Literal["wrap"] = "wrap"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Through:
+    """Hands the call at the place to a function: ``f(a, b=1)`` becomes ``function(f, a, b=1)``."""
+
+    function: str
+    op: Literal["through"] = "through"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Insert:
+    """Puts one line of source before or after the statement at the place, at its indentation."""
+
+    text: str
+    where: Literal["before", "after"]
+    op: Literal["insert"] = "insert"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keyword:
+    """Sets a keyword argument of the call at the place, replacing one of that name."""
+
+    name: str
+    value: str
+    op: Literal["keyword"] = "keyword"
+
+
+Action = Wrap | Through | Insert | Keyword
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edit:
+    """One change of the source, with the rule that asked for it and the reason a user reads."""
+
+    rule: str
+    place: Place
+    action: Action
+    reason: str
+    imports: tuple[str, ...] = ()
+    """Import statements that the new text needs, e.g. ``from trainera import crew``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """Something the user should know about that is neither changed nor refused."""
+
+    rule: str
+    place: Place
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """Why a script is not converted: what stands there, why it cannot be split, the way out."""
+
+    rule: str
+    place: Place
+    what: str
+    why: str
+    do: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """All that would happen to a script for one engine."""
+
+    script: Path
+    engine: str
+    edits: tuple[Edit, ...] = ()
+    notes: tuple[Note, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that change, the script itself first."""
+        touched = {edit.place.path for edit in self.edits}
+        return tuple(sorted(touched, key=lambda path: (path != self.script, path)))
+
+    def as_data(self) -> dict[str, Any]:
+        """The plan as JSON-ready data."""
+        data: dict[str, Any] = _plain(asdict(self))
+        return data
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What the user chose on the command line."""
+
+    batchnorm: Literal["global", "local"] = "global"
+    """Whether batch statistics are those of the global batch or of each worker's slice."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Converted:
+    """One file after its edits."""
+
+    path: Path
+    before: bytes
+    after: bytes
+    lines: tuple[int, ...] = field(repr=False)
+    """For each line of `after` (index 0 is line 1) the line of `before` that it came from."""
