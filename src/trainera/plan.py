@@ -57,7 +57,14 @@ class Keyword:
     op: Literal["keyword"] = "keyword"
 
 
-Action = Wrap | Through | Insert | Keyword
+@dataclass(frozen=True, kw_only=True)
+class Unwrap:
+    """Leaves of the call at the place its first argument only: ``f(x, y)`` becomes ``x``."""
+
+    op: Literal["unwrap"] = "unwrap"
+
+
+Action = Wrap | Through | Insert | Keyword | Unwrap
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,1 +1,24 @@
+"""The rules: one file each. A rule finds where a seam is and says why the script changes there."""
 
+from collections.abc import Iterator
+from importlib import import_module
+from pkgutil import iter_modules
+
+FRAMEWORKS = ("torch",)
+
+
+def modules(framework: str) -> Iterator[tuple[str, str]]:
+    """Name and module of every rule of a framework, in the order of the file names."""
+    package = import_module(f"{__name__}.{framework}")
+    for info in iter_modules(package.__path__):
+        if not info.name.startswith("_"):
+            yield info.name.replace("_", "-"), f"{package.__name__}.{info.name}"
+
+
+def pages() -> dict[str, str]:
+    """The explanation of every rule: its docstring."""
+    found = {}
+    for framework in FRAMEWORKS:
+        for name, module in modules(framework):
+            found[name] = import_module(module).__doc__ or ""
+    return found

@@ -1,1 +1,1 @@
-
+"""Rules for PyTorch scripts."""

@@ -1,0 +1,106 @@
+"""``trainera run``: converts in memory and trains on several workers of this machine."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from trainera.cli import render
+from trainera.cli.options import (
+    BatchNorm,
+    BatchNormOption,
+    EngineOption,
+    as_options,
+    require_engine,
+)
+from trainera.errors import Status, UserError
+
+AUTO = "auto"
+
+EPILOG = """\
+[bold]Examples[/bold]
+  trainera run train.py -n 4
+  trainera run train.py -n auto -- --epochs 10 --lr 0.1
+
+What follows [bold]--[/bold] is the script's. So is stdout; trainera speaks on stderr.
+The exit status is 1 if the training fails, 3 if the script is refused.
+"""
+
+
+class RunCommand(TyperCommand):
+    """Says where options of the script go when one is met among trainera's."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            name = getattr(error, "option_name", None)
+            if type(error).__name__ == "NoSuchOption" and isinstance(name, str):
+                script = next((word for word in given if word.endswith(".py")), "SCRIPT")
+                hint = f"Options of the script go after --: trainera run {script} -n 2 -- {name} …"
+                error.message = f"No such option: {name}. {hint}"  # type: ignore[attr-defined]
+            raise
+
+
+def run(
+    script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="The training script.")],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ARGS", help="Arguments of the script, after --.", show_default=False
+        ),
+    ] = None,
+    workers: Annotated[
+        str,
+        typer.Option(
+            "-n",
+            "--workers",
+            metavar="N|auto",
+            help="How many workers; auto: one for each GPU, else one for each core.",
+        ),
+    ] = AUTO,
+    engine: EngineOption = "ddp",
+    batchnorm: BatchNormOption = BatchNorm.GLOBAL,
+) -> None:
+    """Train a script on several workers, with the output of one.
+
+    The script is converted in memory; no file of yours is changed.
+    """
+    require_engine(engine)
+    number = None if workers == AUTO else _number(workers)
+
+    from trainera import engines
+    from trainera.launch import devices, local
+    from trainera.pipeline import convert_script
+
+    plan, converted = convert_script(script, engine, as_options(batchnorm))
+    if plan.refusals:
+        render.print_refusals(plan, stderr=True)
+        render.say(f"{render.shown(script)}: refused; nothing was run")
+        raise typer.Exit(int(Status.REFUSED))
+    render.print_notes(plan, stderr=True)
+    missing = engines.get(engine).missing()
+    if missing is not None:
+        raise UserError(missing, Status.FAILED)
+    if number is None:
+        number = devices.auto_workers()
+        _say(f"running on {render.counted(number, 'worker')}")
+    status = local.run(script, converted, arguments or [], number, say=_say)
+    raise typer.Exit(int(status))
+
+
+def _say(text: str) -> None:
+    """The script may write to stderr, too, so it has to be plain whose words these are."""
+    render.say(f"trainera: {text}")
+
+
+def _number(workers: str) -> int:
+    try:
+        number = int(workers)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise UserError(f"-n {workers}: not a number of workers — give 1 or more, or auto")
+    return number

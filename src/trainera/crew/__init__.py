@@ -1,0 +1,24 @@
+"""The runtime of converted scripts: `from trainera import crew`."""
+
+from trainera.crew.joining import join
+from trainera.crew.normalising import batchnorm
+from trainera.crew.reduction import sum
+from trainera.crew.splitting import Split, current, split
+from trainera.crew.state import rank, size
+from trainera.crew.turns import Nobody, agree, bare, in_turn, once
+
+__all__ = [
+    "Nobody",
+    "Split",
+    "agree",
+    "bare",
+    "batchnorm",
+    "current",
+    "in_turn",
+    "join",
+    "once",
+    "rank",
+    "size",
+    "split",
+    "sum",
+]

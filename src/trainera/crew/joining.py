@@ -1,0 +1,165 @@
+"""Joining the crew: process group, device, threads, seeds, and who may speak."""
+
+import atexit
+import contextlib
+import logging
+import multiprocessing
+import os
+import sys
+import threading
+import traceback
+from datetime import timedelta
+from types import TracebackType
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch._C import _distributed_c10d as native
+
+from trainera.crew.state import CREW
+from trainera.crew.streams import STREAMS
+
+
+def join() -> None:
+    """Makes this process a worker of the crew; a world of one if no launcher started it."""
+    if CREW.joined:
+        return
+    CREW.joined = True
+    if multiprocessing.parent_process() is not None:
+        # A process that a worker started, say to load data: it is not a worker.
+        if int(os.environ.get("RANK", "0")) > 0:
+            mute()
+        return
+    CREW.read_environment()
+    if CREW.rank > 0:
+        mute()
+    choose_device()
+    choose_threads()
+    if not dist.is_initialized():
+        start_process_group()
+        atexit.register(leave)
+    if CREW.size > 1:
+        STREAMS.synchronise()
+        # The own streams are seeded when the first pass begins, after the script set its seed.
+        STREAMS.seeded = False
+
+
+def leave() -> None:
+    """Ends the process group at exit, without waiting for workers that may be gone."""
+    if dist.is_initialized():
+        with contextlib.suppress(Exception):
+            dist.destroy_process_group()
+
+
+def start_process_group() -> None:
+    """Initialises torch.distributed as the launcher says."""
+    if CREW.size == 1:
+        if not hasattr(dist.Backend, "ALONE"):
+            dist.Backend.register_backend("alone", start_alone, devices=["cpu", "cuda"])
+        dist.init_process_group("alone", store=native.HashStore(), rank=0, world_size=1)
+        return
+    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
+    dist.init_process_group(backend)
+
+
+class Alone(dist.ProcessGroup):
+    """The process group of a world of one, where every collective is done before it begins.
+
+    Gloo would open a listening port even for a single process.
+    """
+
+    def allreduce(self, tensors: Any, opts: Any = None) -> Any:  # type: ignore[override]
+        return finished_work(tensors)
+
+    def allreduce_coalesced(self, tensors: Any, opts: Any = None) -> Any:
+        return finished_work(tensors)
+
+    def broadcast(self, tensors: Any, opts: Any = None) -> Any:  # type: ignore[override]
+        return finished_work(tensors)
+
+    def allgather(self, outputs: Any, inputs: Any, opts: Any = None) -> Any:
+        for output, tensor in zip(outputs, inputs, strict=True):
+            output[0].copy_(tensor)
+        return finished_work(outputs)
+
+    def barrier(self, opts: Any = None) -> Any:
+        return finished_work([])
+
+    def getBackendName(self) -> str:  # torch gives this name
+        return "alone"
+
+
+def start_alone(store: Any, rank: int, size: int, timeout: timedelta) -> Alone:
+    """The form in which torch wants the constructor of a backend."""
+    return Alone(rank, size)  # type: ignore[call-arg]
+
+
+def finished_work(result: Any) -> Any:
+    """A handle of a collective that is already done."""
+    future: torch.futures.Future[Any] = torch.futures.Future()
+    future.set_result(result)
+    return native._create_work_from_future(future)  # type: ignore[attr-defined]
+
+
+def choose_device() -> None:
+    """Makes the worker's own GPU the current one, so that "cuda" means it."""
+    if CREW.size == 1 or not torch.cuda.is_available():
+        return
+    devices = torch.cuda.device_count()
+    if devices < CREW.local_size:
+        raise RuntimeError(
+            f"{CREW.local_size} workers on a machine with {devices} GPUs: start at most {devices} "
+            'workers here, or hide the GPUs with CUDA_VISIBLE_DEVICES="" to train on the CPU'
+        )
+    torch.cuda.set_device(CREW.local_rank)
+    torch.cuda.init()  # type: ignore[no-untyped-call]
+
+
+def choose_threads() -> None:
+    """Shares the cores among the workers of this machine; more threads than cores are slow."""
+    if CREW.local_size == 1:
+        return
+    wish = os.environ.get("OMP_NUM_THREADS")
+    # torchrun sets it to 1 when the user has not, which leaves most cores idle.
+    by_torchrun = (
+        wish == "1" and "TORCHELASTIC_RUN_ID" in os.environ and "TRAINERA_THREADS" not in os.environ
+    )
+    if wish is not None and not by_torchrun:
+        return
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    torch.set_num_threads(max(1, cores // CREW.local_size))
+
+
+def mute() -> None:
+    """Silences this worker, so that what the script prints is printed once; but not failures."""
+    speakers = (sys.stdout, sys.stderr)
+    sink = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 (open to the end)
+    sys.stdout = sys.stderr = sink
+    loggers = [logging.root, *logging.root.manager.loggerDict.values()]
+    for logger in loggers:
+        for handler in getattr(logger, "handlers", ()):
+            if isinstance(handler, logging.StreamHandler) and handler.stream in speakers:
+                handler.setStream(sink)
+    sys.excepthook = cry_out
+    threading.excepthook = cry_out_of_thread
+
+
+def cry_out(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Prints what made a muted worker fail where it can be read."""
+    real = sys.__stderr__
+    if real is None:
+        return
+    lines = traceback.format_exception(kind, error, trace)
+    text = f"[worker {os.environ.get('RANK', CREW.rank)}] " + "".join(lines)
+    with contextlib.suppress(OSError, ValueError):
+        real.write(text)
+        real.flush()
+
+
+def cry_out_of_thread(arguments: threading.ExceptHookArgs) -> None:
+    """The same for a thread of a muted worker."""
+    if arguments.exc_value is not None and arguments.exc_type is not SystemExit:
+        cry_out(arguments.exc_type, arguments.exc_value, arguments.exc_traceback)

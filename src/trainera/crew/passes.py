@@ -1,0 +1,174 @@
+"""One pass over a split loader."""
+
+import contextlib
+import copy
+import opcode
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from trainera.crew.rows import Cutter, row_count, slice_bounds
+from trainera.crew.sampling import Planned, SliceSampler, refuse_if_more
+from trainera.crew.state import CREW, StepValues
+from trainera.crew.streams import STREAMS
+
+FOR_ITER = opcode.opmap.get("FOR_ITER")
+NOTHING = object()
+
+
+class StandIn:
+    """A row that an idle worker computes with, at weight 0, so that it can take part."""
+
+    def __init__(self) -> None:
+        self.row: Any = None
+        self.kept = False
+
+    def keep(self, batch: Any, count: int) -> None:
+        """Keeps a row of the first batch. Not of the last: the script may have changed that."""
+        self.kept = True
+        # If it cannot be told which row is which, the whole batch stands in.
+        with contextlib.suppress(ValueError):
+            batch = Cutter().cut(batch, count, 0, 1)
+        self.row = copy.deepcopy(batch)
+
+    def get(self) -> Any:
+        """The row in containers of its own, which the script may take apart."""
+        return copy.deepcopy(self.row)
+
+
+class Pass:
+    """The iterator that a loop steps. It yields this worker's slices in the sequential order."""
+
+    def __init__(
+        self,
+        values: StepValues,
+        steps: Iterator[Any],
+        sampler: SliceSampler | None,
+        cutter: Cutter | None,
+        stand_in: StandIn,
+        skip_empty: bool,
+    ) -> None:
+        self._values = values
+        self._steps = steps
+        self._sampler = sampler
+        self._plan: deque[Planned] = sampler.plan if sampler is not None else deque()
+        self._cutter = cutter
+        self._stand_in = stand_in
+        self._skip_empty = skip_empty
+        self._held: Any = NOTHING
+        self._exhausted = False
+        self._count = 0
+        self._opened = False
+        self._closed = False
+
+    def __iter__(self) -> "Pass":
+        return self
+
+    def __next__(self) -> Any:
+        if self._closed:
+            raise StopIteration
+        if not self._opened:
+            self._open(sys._getframe(1))
+        self._count += 1
+        try:
+            while True:
+                step, batch = self._advance()
+                CREW.order = hash((CREW.order, step.whole, step.order))
+                if step.mine or not self._skip_empty:
+                    break
+        except BaseException:
+            self.close()
+            raise
+        CREW.stepped(id(self), self._values, step.whole, step.mine)
+        return batch
+
+    def _open(self, caller: Any) -> None:
+        """Loads the worker's own random stream for the body of the loop.
+
+        A loop has a body. A single `next(iterator)` has none: scripts use it to look at a batch
+        before they build the model, which must not be drawn from this worker's own stream. So a
+        pass that is stepped by hand is a loop only from its second step.
+        """
+        if caller.f_code.co_code[caller.f_lasti] != FOR_ITER:
+            if self._count == 0:
+                return
+            if STREAMS.bodies == 0:
+                STREAMS.synchronise()  # the first step may have drawn unequally
+        self._opened = True
+        STREAMS.open_body()
+
+    def _advance(self) -> tuple[Planned, Any]:
+        if self._cutter is not None:
+            return self._advance_whole(self._cutter)
+        plan = self._plan
+        if not self._exhausted and self._held is NOTHING and (not plan or plan[0].fetched):
+            self._held = self._pull()
+        if not plan:
+            raise StopIteration
+        step = plan.popleft()
+        if not step.fetched:
+            return step, self._stand_in.get() if not self._skip_empty else None
+        batch, self._held = self._held, NOTHING
+        if not self._stand_in.kept and not self._skip_empty:
+            self._stand_in.keep(batch, step.mine or 1)
+        return step, batch
+
+    def _pull(self) -> Any:
+        """The next batch of the loader, or NOTHING at its end."""
+        try:
+            return next(self._steps)
+        except StopIteration:
+            self._exhausted = True
+            return NOTHING
+        finally:
+            STREAMS.leave_fetch()
+
+    def _pull_shared(self) -> Any:
+        """The same where every worker reads whole batches: what it draws must agree."""
+        held_own = STREAMS.to_shared()
+        try:
+            return self._pull()
+        finally:
+            STREAMS.back(held_own)
+
+    def _advance_whole(self, cutter: Cutter) -> tuple[Planned, Any]:
+        batch, self._held = self._held, NOTHING
+        if batch is NOTHING and not self._exhausted:
+            batch = self._pull_shared()
+        if batch is NOTHING:
+            raise StopIteration
+        if self._plan:
+            count, order = self._plan[0].whole, self._plan[0].order
+            self._plan.popleft()
+        else:
+            found = row_count(batch)
+            if found is None:
+                raise ValueError(
+                    f"cannot share a batch among workers: no tensor is found in a "
+                    f"{type(batch).__name__}, so it is not known how many samples it has"
+                )
+            count, order = found, 0
+            if not self._stand_in.kept:
+                self._stand_in.kept = True  # here it only says that a first batch was seen
+                if count < CREW.size and not self._skip_empty:
+                    self._held = self._pull_shared()
+                    refuse_if_more(iter([] if self._held is NOTHING else [0]), count)
+        start, stop = slice_bounds(count, CREW.rank, CREW.size)
+        step = Planned(count, stop - start, True, order)
+        if stop > start:
+            return step, cutter.cut(batch, count, start, stop)
+        return step, None if self._skip_empty else cutter.cut(batch, count, 0, 1)
+
+    def close(self) -> None:
+        """Ends the pass: the streams of random numbers are as if its body had drawn nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        CREW.ended(id(self))
+        if self._opened:
+            STREAMS.close_body()
+
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not finalizing():
+            self.close()

@@ -1,0 +1,204 @@
+"""Cutting a worker's rows out of a collated batch, and putting rows together again."""
+
+import copy
+import dataclasses
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+
+from trainera.crew.reduction import is_numpy
+
+CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
+
+
+def slice_bounds(count: int, worker: int, workers: int) -> tuple[int, int]:
+    """The rows of a worker: contiguous, and the first ones take one more if it does not go up."""
+    least, extra = divmod(count, workers)
+    start = worker * least + min(worker, extra)
+    return start, start + least + (worker < extra)
+
+
+def is_array(value: Any) -> bool:
+    """Whether it has rows, as a tensor or an ndarray of at least one dimension."""
+    return (isinstance(value, torch.Tensor) or is_numpy(value)) and len(value.shape) > 0
+
+
+def row_count(batch: Any) -> int | None:
+    """The length of the first tensor or array in a batch, or of a flat list of rows."""
+    for leaf in arrays_in(batch):
+        return int(leaf.shape[0])
+    if isinstance(batch, list | tuple):
+        return len(batch)
+    return None
+
+
+def arrays_in(batch: Any) -> Iterator[Any]:
+    """The tensors and arrays of a batch, in order."""
+    if is_array(batch):
+        yield batch
+    elif isinstance(batch, Mapping):
+        for key in batch:
+            yield from arrays_in(batch[key])
+    elif isinstance(batch, list | tuple):
+        for item in batch:
+            yield from arrays_in(item)
+    elif dataclasses.is_dataclass(batch):
+        for field in dataclasses.fields(batch):
+            yield from arrays_in(getattr(batch, field.name))
+
+
+class Cutter:
+    """Cuts rows out of the batches of one loader.
+
+    A list of as many items as there are rows may be a list of rows, or of fields that happen to
+    be as many. Most batches leave no doubt, so what a list was is remembered by its place.
+    """
+
+    def __init__(self) -> None:
+        self.kinds: dict[str, str] = {}
+
+    def cut(self, batch: Any, count: int, start: int, stop: int) -> Any:
+        """The rows start to stop of a batch of `count` rows."""
+        return self._cut(batch, count, slice(start, stop), "batch")
+
+    def _cut(self, value: Any, count: int, rows: slice, place: str) -> Any:
+        if is_array(value):
+            if value.shape[0] != count:
+                raise ValueError(
+                    f"cannot share a batch of {count} samples among workers: {place} has the shape "
+                    f"{tuple(value.shape)}, so its first dimension is not the batch"
+                )
+            return value[rows]
+        if isinstance(value, (*CONSTANTS, torch.Tensor)) or is_numpy(value):
+            return value
+        if isinstance(value, Mapping):
+            items = {k: self._cut(v, count, rows, f"{place}[{k!r}]") for k, v in value.items()}
+            return items if type(value) is dict else like_mapping(value, items)
+        if isinstance(value, list | tuple):
+            return self._cut_sequence(value, count, rows, place)
+        if dataclasses.is_dataclass(value):
+            same = copy.copy(value)
+            for field in dataclasses.fields(value):
+                part = self._cut(getattr(value, field.name), count, rows, f"{place}.{field.name}")
+                object.__setattr__(same, field.name, part)
+            return same
+        raise ValueError(
+            f"cannot share a batch among workers: {place} is a {type(value).__name__}, "
+            "and which of its contents belong to which sample is not known"
+        )
+
+    def _cut_sequence(self, value: Any, count: int, rows: slice, place: str) -> Any:
+        kind = self.kinds.get(place)
+        if kind is None:
+            kind = sequence_kind(value, count)
+            if kind == "unclear":
+                raise ValueError(
+                    f"cannot share a batch of {count} samples among workers: {place} has {count} "
+                    "items, which may be its samples or its fields; use another batch size"
+                )
+            if kind != "empty":
+                self.kinds[place] = kind
+        if kind == "rows":
+            if len(value) != count:
+                raise ValueError(
+                    f"cannot share a batch of {count} samples among workers: "
+                    f"{place} has {len(value)} items"
+                )
+            return value[rows]
+        if kind in ("whole", "empty"):
+            return value
+        items = [
+            self._cut(item, count, rows, f"{place}[{index}]") for index, item in enumerate(value)
+        ]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+
+
+def sequence_kind(value: Any, count: int) -> str:
+    """What a list or tuple in a batch is: rows, fields, or something that is no batch at all."""
+    if hasattr(value, "_fields"):
+        return "fields"
+    if len(value) == 0:
+        return "empty"
+    if len(value) != count:
+        plain = all(isinstance(item, CONSTANTS) for item in value)
+        return "whole" if plain else "fields"
+    if all(isinstance(item, str | bytes) for item in value):
+        return "rows"
+    batched = [looks_batched(item, count) for item in value]
+    if all(batched):
+        return "unclear"
+    return "fields" if any(batched) else "rows"
+
+
+def looks_batched(value: Any, count: int) -> bool:
+    """Whether it may be a field with one entry for each of `count` samples."""
+    if is_array(value):
+        return bool(value.shape[0] == count)
+    if isinstance(value, Mapping):
+        return len(value) > 0 and all(looks_batched(item, count) for item in value.values())
+    if isinstance(value, list | tuple):
+        return len(value) == count or (
+            len(value) > 0 and all(looks_batched(item, count) for item in value)
+        )
+    return False
+
+
+def like_mapping(value: Any, items: dict[Any, Any]) -> Any:
+    """A mapping of the same class, as far as a copy of it can be filled."""
+    same = copy.copy(value)
+    for key, item in items.items():
+        same[key] = item
+    return same
+
+
+def checked_rows(value: Any, mine: int, active: bool) -> None:
+    """Raises ValueError unless all leaves are whole multiples of this worker's rows."""
+    if isinstance(value, tuple):
+        for item in value:
+            checked_rows(item, mine, active)
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            checked_rows(item, mine, active)
+    elif is_array(value) or isinstance(value, list):
+        if active and len(value) % mine:
+            raise ValueError(
+                f"cannot gather {len(value)} rows: this worker has {mine} samples of the batch, "
+                "and what is gathered needs as many rows, or a whole multiple"
+            )
+    else:
+        raise ValueError(
+            f"cannot gather a {type(value).__name__} without rows: give a tensor, an array or a "
+            "list with an entry for each sample"
+        )
+
+
+def portable(value: Any) -> Any:
+    """The same rows, on the CPU and without a graph, to be sent to other workers."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().cpu().clone()
+    if isinstance(value, tuple):
+        items = [portable(item) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, Mapping):
+        return {key: portable(item) for key, item in value.items()}
+    return value
+
+
+def concatenated(like: Any, pieces: list[Any]) -> Any:
+    """The rows of all pieces, in the type of `like`."""
+    if isinstance(like, torch.Tensor):
+        return torch.cat(pieces).to(like.device)
+    if isinstance(like, tuple):
+        columns = [
+            concatenated(item, [piece[index] for piece in pieces])
+            for index, item in enumerate(like)
+        ]
+        return type(like)(*columns) if hasattr(like, "_fields") else type(like)(columns)
+    if isinstance(like, Mapping):
+        return {key: concatenated(like[key], [piece[key] for piece in pieces]) for key in like}
+    if isinstance(like, list):
+        return [row for piece in pieces for row in piece]
+    import numpy
+
+    return numpy.concatenate(pieces)

@@ -1,0 +1,129 @@
+"""The script's own batch sampler, seen through one worker's window."""
+
+from collections import deque
+from collections.abc import Iterator, Sized
+from typing import Any, NamedTuple
+
+import torch
+
+from trainera.crew.rows import slice_bounds
+from trainera.crew.state import CREW
+from trainera.crew.streams import STREAMS, mixed_seed
+
+
+class Planned(NamedTuple):
+    """A step that the sampler has announced; its data may still be on the way."""
+
+    whole: int
+    mine: int
+    fetched: bool
+    order: int
+
+
+class SliceSampler:
+    """Yields this worker's slice of every batch of indices that the script's sampler yields.
+
+    The loader that reads the slices is torch's own. It asks for the iterator of its sampler and
+    for a base seed in a certain order, and with loader processes it asks for the iterator twice.
+    Wrapping the sampler inherits all of that, so that random numbers are used up as ever.
+    """
+
+    def __init__(self, sampler: Any, generator: torch.Generator | None, slices: bool) -> None:
+        self.sampler = sampler
+        self.generator = generator
+        self.slices = slices
+        self.inner_generator = torch.Generator() if slices else generator
+        self.plan: deque[Planned] = deque()
+        self.draws_seed = False
+        self.fetches_here = False
+        self.skips_idle = False
+        self.first = True
+        self.has_stand_in = False
+
+    def __iter__(self) -> "SliceIterator":
+        iterator = SliceIterator(self, iter(self.sampler))
+        if self.draws_seed and self.slices:
+            # The draw that torch's loader makes here for the seeds of its processes. They get a
+            # seed of their own on each worker, or all would augment alike.
+            self.draws_seed = False
+            drawn = torch.empty((), dtype=torch.int64).random_(generator=self.generator).item()
+            assert self.inner_generator is not None
+            self.inner_generator.manual_seed(mixed_seed(str(drawn).encode(), "loader"))
+        return iterator
+
+    def __len__(self) -> int:
+        assert isinstance(self.sampler, Sized)
+        return len(self.sampler)
+
+
+class SliceIterator:
+    """One run of the sampler; it notes each step in the plan of the pass."""
+
+    def __init__(self, owner: SliceSampler, indices: Iterator[Any]) -> None:
+        self.owner = owner
+        self.indices = indices
+        self.plan = owner.plan
+
+    def __iter__(self) -> "SliceIterator":
+        return self
+
+    def __next__(self) -> Any:
+        held_own = STREAMS.to_shared()
+        try:
+            found = self._draw()
+        finally:
+            STREAMS.back(held_own)
+        if self.owner.fetches_here:
+            STREAMS.enter_fetch()
+        return found
+
+    def _draw(self) -> Any:
+        owner = self.owner
+        while True:
+            batch = next(self.indices)
+            if not hasattr(batch, "__len__"):
+                batch = list(batch)
+            count = len(batch)
+            if owner.first:
+                owner.first = False
+                if count < CREW.size and not owner.skips_idle:
+                    refuse_if_more(self.indices, count)
+            order = order_hash(batch)
+            if not owner.slices:
+                self.plan.append(Planned(count, count, True, order))
+                return batch
+            start, stop = slice_bounds(count, CREW.rank, CREW.size)
+            if stop > start:
+                owner.has_stand_in = True
+                self.plan.append(Planned(count, stop - start, True, order))
+                return batch[start:stop]
+            if not (owner.has_stand_in or owner.skips_idle):
+                owner.has_stand_in = True
+                self.plan.append(Planned(count, 0, True, order))
+                return batch[:1]
+            # Nothing to read: the loader is not told of this step at all.
+            self.plan.append(Planned(count, 0, False, order))
+
+
+def refuse_if_more(steps: Iterator[Any], count: int) -> None:
+    """Some workers would never get a sample, unless this small batch is the only one."""
+    for _ in steps:
+        raise ValueError(
+            f"{CREW.size} workers share batches of {count} samples, so some would have nothing "
+            f"to do: use at most {count} workers, or a larger batch"
+        )
+
+
+def order_hash(batch: Any) -> int:
+    """A hash of the indices of a batch that is the same in every process."""
+    try:
+        first = batch[0]
+    except Exception:  # an empty batch, or one of a type of its own
+        return 0
+    # Only whole numbers hash alike in all processes.
+    return hash(tuple(batch)) if hasattr(first, "__index__") and is_number(first) else len(batch)
+
+
+def is_number(value: Any) -> bool:
+    """A whole number of Python or numpy; a tensor hashes by its address."""
+    return not isinstance(value, torch.Tensor)

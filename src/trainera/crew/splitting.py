@@ -1,0 +1,181 @@
+"""Splitting a loader: every worker gets its slice of every batch."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.utils.data import (
+    DataLoader,
+    IterableDataset,
+    IterDataPipe,
+    Subset,
+    TensorDataset,
+    default_collate,
+)
+
+from trainera.crew.passes import Pass, StandIn
+from trainera.crew.reduction import reduce_values
+from trainera.crew.rows import Cutter, checked_rows, concatenated, portable
+from trainera.crew.sampling import SliceSampler
+from trainera.crew.state import CREW, StepValues
+from trainera.crew.streams import STREAMS
+from trainera.crew.wire import gather_objects
+
+
+def split(loader: Any, *, skip_empty: bool = False, collate_first: bool = False) -> "Split":
+    """The loader, sharing every batch among the workers.
+
+    skip_empty: a worker without a sample of a batch skips the step, instead of computing with a
+    stand-in at weight 0. Right where nothing in the loop waits for the other workers.
+    collate_first: collate the whole batch, then cut; for a collate_fn that looks across samples.
+    """
+    if isinstance(loader, Split):
+        return loader
+    if not isinstance(loader, DataLoader):
+        raise TypeError(f"only a torch DataLoader can be split, not a {type(loader).__name__}")
+    return Split(loader, skip_empty, collate_first)
+
+
+def current() -> "Split":
+    """The split loader whose loop is running; if none is, the one that ran last."""
+    found = CREW.innermost() or CREW.last
+    if not isinstance(found, Split):
+        raise RuntimeError("no pass over a split loader has begun yet")
+    return found
+
+
+class Split(StepValues):
+    """A loader whose batches are shared; all else is as the loader it was made of."""
+
+    def __init__(self, loader: DataLoader[Any], skip_empty: bool, collate_first: bool) -> None:
+        super().__init__()
+        self._loader = loader
+        self._skip_empty = skip_empty
+        self._inner: DataLoader[Any] | None = None
+        self._sampler: SliceSampler | None = None
+        self._cutter: Cutter | None = None
+        self._stand_in = StandIn()
+        self._set_step(CREW.size, 1)
+        if CREW.size == 1:
+            return
+        if isinstance(loader.dataset, IterDataPipe):
+            raise TypeError("an IterDataPipe shards itself among workers; it cannot be split")
+        by_index = (
+            not isinstance(loader.dataset, IterableDataset)
+            and loader.batch_sampler is not None
+            and type(loader).__iter__ is DataLoader.__iter__
+        )
+        if collate_first or not by_index:
+            self._cutter = Cutter()
+        if by_index:
+            self._sampler = SliceSampler(
+                loader.batch_sampler, loader.generator, slices=self._cutter is None
+            )
+            self._sampler.fetches_here = (
+                self._cutter is None and loader.num_workers == 0 and not never_draws(loader)
+            )
+            self._sampler.skips_idle = skip_empty
+
+    def __iter__(self) -> Iterator[Any]:
+        if CREW.size == 1:
+            CREW.last = self
+            return iter(self._loader)
+        STREAMS.synchronise(self._generators())
+        held_own = STREAMS.to_shared()
+        try:
+            steps = self._begin()
+        finally:
+            STREAMS.back(held_own)
+        return Pass(self, steps, self._sampler, self._cutter, self._stand_in, self._skip_empty)
+
+    def _begin(self) -> Iterator[Any]:
+        if self._inner is None:
+            self._inner = self._loader if self._sampler is None else self._build(self._sampler)
+            fresh = True
+        else:
+            # Processes that persist keep the seed that they were started with.
+            fresh = not self._loader.persistent_workers
+        if self._sampler is not None:
+            self._sampler.plan = type(self._sampler.plan)()
+            self._sampler.draws_seed = fresh
+            self._sampler.has_stand_in = self._stand_in.kept
+        return iter(self._inner)
+
+    def _build(self, sampler: SliceSampler) -> DataLoader[Any]:
+        """A loader like the script's that reads what the sampler says."""
+        loader = self._loader
+        with warnings.catch_warnings():
+            # What there is to warn about was said when the script built its own.
+            warnings.simplefilter("ignore")
+            return DataLoader(
+                loader.dataset,
+                batch_sampler=sampler,
+                num_workers=loader.num_workers,
+                collate_fn=loader.collate_fn,
+                pin_memory=loader.pin_memory,
+                timeout=loader.timeout,
+                worker_init_fn=loader.worker_init_fn,
+                multiprocessing_context=loader.multiprocessing_context,
+                generator=sampler.inner_generator,
+                prefetch_factor=loader.prefetch_factor if loader.num_workers else None,
+                persistent_workers=loader.persistent_workers,
+                pin_memory_device=loader.pin_memory_device,
+            )
+
+    def _generators(self) -> list[torch.Generator]:
+        """The generators that the script gave to its loader and samplers."""
+        holders: list[Any] = [self._loader, self._loader.batch_sampler]
+        for holder in holders:  # a sampler may stand on another
+            below = getattr(holder, "sampler", None)
+            if below is not None and not any(below is known for known in holders):
+                holders.append(below)
+        found: list[torch.Generator] = []
+        for holder in holders:
+            generator = getattr(holder, "generator", None)
+            known = any(generator is other for other in found)
+            if isinstance(generator, torch.Generator) and not known:
+                found.append(generator)
+        return found
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_loader":  # asked for by copy and pickle before there is one
+            raise AttributeError(name)
+        return getattr(self._loader, name)
+
+    def sum(self, value: Any) -> Any:
+        """The sum over the workers that have samples of this batch; the type is kept."""
+        return reduce_values((value,), None if self.active else 0.0)[0]
+
+    def mean(self, value: Any) -> Any:
+        """The mean over the samples of this batch, of means over each worker's samples."""
+        factor = self.fraction if CREW.size > 1 else None
+        return reduce_values((value,), factor, mean=True)[0]
+
+    def gather(self, value: Any) -> Any:
+        """The rows of all workers, in order: what the sequential script has at this place.
+
+        A tensor, an array or a list with one entry for each sample of this worker (or a whole
+        multiple), or a tuple or dict of those.
+        """
+        if CREW.size == 1:
+            return portable_here(value)
+        checked_rows(value, self._step[1], self.active)
+        pieces = gather_objects(portable(value) if self.active else None)
+        return concatenated(value, [piece for piece in pieces if piece is not None])
+
+
+def never_draws(loader: DataLoader[Any]) -> bool:
+    """Whether reading a batch cannot draw a random number; it then needs no streams of its own."""
+    dataset: Any = loader.dataset
+    while type(dataset) is Subset:
+        dataset = dataset.dataset
+    return type(dataset) is TensorDataset and loader.collate_fn is default_collate
+
+
+def portable_here(value: Any) -> Any:
+    """In a world of one the rows are all there; like elsewhere they leave the graph."""
+    return value.detach() if isinstance(value, torch.Tensor) else value

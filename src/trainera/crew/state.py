@@ -1,0 +1,90 @@
+"""What this process knows about its crew: who it is, and which passes over loaders are open."""
+
+import os
+
+
+class StepValues:
+    """What the slice of one step weighs; a loop reads it from its split loader after each step.
+
+    Of a batch of n samples this worker, one of N, has k. An engine that averages over workers
+    gets exactly the sequential gradient when a mean-reduced loss is multiplied by k * N / n.
+    """
+
+    def __init__(self) -> None:
+        self.share: float = 1.0
+        self.fraction: float = 1.0
+        self.parts: int = 1
+        self.active: bool = True
+        self._step: tuple[int, int] = (1, 1)
+
+    def _set_step(self, whole: int, mine: int) -> None:
+        if (whole, mine) == self._step:
+            return
+        size = CREW.size
+        self._step = (whole, mine)
+        self.active = mine > 0
+        self.fraction = mine / whole if whole else 0.0
+        self.share = mine * size / whole if whole else 0.0
+        self.parts = size if mine else 0
+
+
+class Crew:
+    """The state of this process. One object instead of globals, so that it can be bundled."""
+
+    def __init__(self) -> None:
+        self.joined = False
+        self.rank = 0
+        self.size = 1
+        self.local_rank = 0
+        self.local_size = 1
+        # The passes that were stepped and have not ended, the one stepped last at the end.
+        # Keyed by the pass's id, because a reference would keep an abandoned pass alive.
+        self.open: dict[int, tuple[StepValues, int, int]] = {}
+        self.last: StepValues | None = None
+        # A running hash of the samples of all steps so far. It is the same on every worker
+        # unless a sampler draws from a random source that the crew does not share.
+        self.order = 0
+
+    def read_environment(self) -> None:
+        """Takes over what torchrun (or any launcher that speaks its language) says."""
+        if "RANK" in os.environ and "WORLD_SIZE" in os.environ:
+            self.rank = int(os.environ["RANK"])
+            self.size = int(os.environ["WORLD_SIZE"])
+            self.local_rank = int(os.environ.get("LOCAL_RANK", self.rank))
+            self.local_size = int(os.environ.get("LOCAL_WORLD_SIZE", self.size))
+
+    def stepped(self, key: int, values: StepValues, whole: int, mine: int) -> None:
+        """Notes a step; the pass that made it becomes the current one."""
+        self.open.pop(key, None)
+        self.open[key] = (values, whole, mine)
+        self.last = values
+        values._set_step(whole, mine)
+
+    def ended(self, key: int) -> None:
+        """Notes the end of a pass; an outer pass over the same loader gets its values back."""
+        entry = self.open.pop(key, None)
+        if entry is None:
+            return
+        for values, whole, mine in reversed(self.open.values()):
+            if values is entry[0]:
+                values._set_step(whole, mine)
+                break
+
+    def innermost(self) -> StepValues | None:
+        """The loader whose pass is open and was stepped last, if there is one."""
+        if not self.open:
+            return None
+        return next(reversed(self.open.values()))[0]
+
+
+CREW = Crew()
+
+
+def rank() -> int:
+    """The number of this worker, from 0; the first worker is the one that prints and saves."""
+    return CREW.rank
+
+
+def size() -> int:
+    """How many workers there are."""
+    return CREW.size

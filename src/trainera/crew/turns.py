@@ -1,0 +1,126 @@
+"""What only one worker does, or one after the other."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn, TypeVar
+
+import torch
+import torch.distributed as dist
+
+from trainera.crew.state import CREW
+from trainera.crew.wire import broadcast_object
+
+Result = TypeVar("Result")
+Value = TypeVar("Value")
+
+
+class Nobody:
+    """Stands for a file, a writer or a figure that only the first worker has: it does nothing."""
+
+    def __getattr__(self, name: str) -> "Nobody":
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        pass
+
+    def __call__(self, *args: Any, **kwargs: Any) -> "Nobody":
+        return self
+
+    def __enter__(self) -> "Nobody":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def __next__(self) -> NoReturn:
+        raise StopIteration
+
+    def __len__(self) -> int:
+        return 0
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __contains__(self, item: Any) -> bool:
+        return False
+
+    def __getitem__(self, key: Any) -> "Nobody":
+        return self
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        pass
+
+    def __delitem__(self, key: Any) -> None:
+        pass
+
+
+def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Calls the function on the first worker; the others wait until it is done.
+
+    They get a Nobody, which takes any call. If the function fails, all workers fail.
+    """
+    if CREW.size == 1:
+        return function(*args, **kwargs)
+    if CREW.rank > 0:
+        outcome = broadcast_object(None)
+        if isinstance(outcome, tuple):
+            raise SystemExit(outcome[0])
+        if outcome is not None:
+            raise RuntimeError(f"the first worker failed: {outcome}")
+        return Nobody()
+    try:
+        result = function(*args, **kwargs)
+    except SystemExit as error:
+        broadcast_object((error.code if isinstance(error.code, int) else bool(error.code),))
+        raise
+    except BaseException as error:
+        broadcast_object(f"{type(error).__name__}: {error}")
+        raise
+    broadcast_object(None)
+    return result
+
+
+def in_turn(function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
+    """Calls the function on every worker, first on the first of each machine.
+
+    For what looks whether a file is there and makes it if not, as a download does.
+    """
+    if CREW.size == 1:
+        return function(*args, **kwargs)
+    failed = torch.zeros(1)
+    if CREW.local_rank > 0:
+        dist.all_reduce(failed)
+        if failed.item():
+            raise RuntimeError("the first worker of a machine failed, see its traceback")
+        return function(*args, **kwargs)
+    try:
+        result = function(*args, **kwargs)
+    except BaseException:
+        dist.all_reduce(failed + 1)
+        raise
+    dist.all_reduce(failed)
+    if failed.item():
+        raise RuntimeError("the first worker of another machine failed, see its traceback")
+    return result
+
+
+def agree(value: Value) -> Value:
+    """The first worker's value, on every worker; for what depends on a clock or a file."""
+    if CREW.size == 1:
+        return value
+    if isinstance(value, torch.Tensor):
+        received: Any = broadcast_object(value.detach().cpu())
+        return received.to(value.device)  # type: ignore[no-any-return]
+    result: Value = broadcast_object(value)
+    return result
+
+
+def bare(model: Any) -> Any:
+    """The model inside of a wrapper that averages gradients, or the model itself."""
+    if isinstance(model, torch.nn.parallel.DistributedDataParallel):
+        return model.module
+    return model

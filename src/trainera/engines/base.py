@@ -1,0 +1,46 @@
+"""What an engine says at each seam. A rule finds the seam; this is all it knows of the engine."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+CREW = "from trainera import crew"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Phrase:
+    """A piece of source with the imports it needs. ``{}`` stands for what is there already."""
+
+    text: str
+    imports: tuple[str, ...] = (CREW,)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Engine:
+    """One way to run a script in parallel."""
+
+    name: str
+    title: str
+    framework: str
+    needs: tuple[str, ...]
+    """Modules that must be importable to run it."""
+    get: str
+    """How to get what it needs."""
+    join: Phrase
+    """The statement by which a worker joins."""
+    wrap: Phrase
+    """What goes around the network."""
+    bare: str
+    """The network inside its wrapper."""
+    mean_weight: str
+    """Attribute of a split loader: the weight of a mean-reduced loss before the engine averages."""
+    sum_weight: str
+    """The same for a sum-reduced loss."""
+    launcher: str
+    """How the converted script is started without trainera."""
+
+    def missing(self) -> str | None:
+        """What stands in the way of running it here, with the way out; None if nothing does."""
+        absent = [module for module in self.needs if find_spec(module) is None]
+        if not absent:
+            return None
+        return f"{self.title} needs {', '.join(absent)}, which is not installed: {self.get}"

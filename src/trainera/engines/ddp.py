@@ -1,0 +1,21 @@
+"""PyTorch DistributedDataParallel: gradients are averaged while they are computed."""
+
+from trainera.engines.base import CREW, Engine, Phrase
+
+ENGINE = Engine(
+    name="ddp",
+    title="PyTorch DDP",
+    framework="torch",
+    needs=("torch",),
+    get="pip install 'trainera[torch]'",
+    join=Phrase(text="crew.join()"),
+    # Buffers are kept equal by the crew, and a broadcast would hang where slices run out early.
+    wrap=Phrase(
+        text="DistributedDataParallel({}, broadcast_buffers=False)",
+        imports=("from torch.nn.parallel import DistributedDataParallel", CREW),
+    ),
+    bare="{}.module",
+    mean_weight="share",
+    sum_weight="parts",
+    launcher="torchrun --nproc-per-node {workers} {script}",
+)

@@ -1,0 +1,45 @@
+"""The path of a script from file to converted files."""
+
+from pathlib import Path
+
+from trainera import engines
+from trainera.plan import Converted, Options, Plan
+from trainera.planner import make_plan
+from trainera.read.modules import own_modules as find_modules
+from trainera.read.source import SourceFile, load
+
+
+def _files(path: Path) -> dict[str, SourceFile]:
+    return find_modules(load(path))
+
+
+def plan_script(path: Path, engine: str = "ddp", options: Options | None = None) -> Plan:
+    """What would change in a script; nothing is written."""
+    return make_plan(_files(path), engines.get(engine), options or Options())
+
+
+def own_modules(path: Path) -> tuple[Path, ...]:
+    """The script's own modules, without the script itself."""
+    return tuple(file.path for name, file in _files(path).items() if name != "__main__")
+
+
+def convert_script(
+    path: Path, engine: str = "ddp", options: Options | None = None, standalone: bool = False
+) -> tuple[Plan, tuple[Converted, ...]]:
+    """The plan and, unless it refuses, every file that it changes."""
+    from trainera.rewrite.apply import apply
+
+    files = _files(path)
+    plan = make_plan(files, engines.get(engine), options or Options())
+    if plan.refusals:
+        return plan, ()
+    sources = {file.path: file.source for file in files.values()}
+    return plan, tuple(
+        apply(
+            changed,
+            sources[changed],
+            [edit for edit in plan.edits if edit.place.path == changed],
+            standalone=standalone,
+        )
+        for changed in plan.files
+    )

@@ -1,0 +1,122 @@
+"""Plans what is to change: reads the script, decides, asks every rule.
+
+Two decisions have to be taken before the rules can speak, and each changes what the script's
+values are: where the network is wrapped, and which loaders stay whole because an evaluation cannot
+be split. So the script is read again after each.
+"""
+
+import ast
+from dataclasses import replace
+from importlib import import_module
+
+from trainera import rules
+from trainera.engines.base import Engine
+from trainera.errors import Status, UserError
+from trainera.plan import Edit, Note, Options, Plan, Refusal
+from trainera.read.distributed import already
+from trainera.read.facts import Decisions, Facts, Trouble
+from trainera.read.reader import read
+from trainera.read.source import SourceFile
+from trainera.rules.torch._tools import refusal_of, refuse
+from trainera.rules.torch.wrap import carriers
+
+MAX_DECISIONS = 12
+
+
+def make_plan(files: dict[str, SourceFile], engine: Engine, options: Options) -> Plan:
+    """The plan for a script and its own modules."""
+    script = files["__main__"]
+    plan = Plan(script=script.path, engine=engine.name)
+    found = already(files)
+    if found is not None:
+        return replace(plan, refusals=(found,))
+    if not any(_goes_backward(file) for file in files.values()):
+        raise UserError(f"{script.path}: no training loop found", Status.REFUSED)
+    facts, decisions = _decide(files)
+    refusals = list(_refusals(facts))
+    if refusals:
+        return replace(plan, refusals=tuple(refusals))
+    edits: list[Edit] = []
+    for _, module in rules.modules(engine.framework):
+        for finding in import_module(module).plan(facts, engine, options):
+            if isinstance(finding, Refusal):
+                refusals.append(finding)
+            else:
+                edits.append(finding)
+    if refusals:
+        return replace(plan, refusals=tuple(sorted(set(refusals), key=lambda r: r.place)))
+    return replace(plan, edits=tuple(_in_order(edits)), notes=_notes(facts, decisions))
+
+
+def _goes_backward(file: SourceFile) -> bool:
+    return b".backward" in file.source
+
+
+def _decide(files: dict[str, SourceFile]) -> tuple[Facts, Decisions]:
+    decisions = Decisions()
+    for _ in range(MAX_DECISIONS):
+        facts, promoted = read(files, decisions)
+        wraps = frozenset((carrier.node, carrier.target) for carrier in carriers(facts).values())
+        whole = decisions.whole | _left_whole(facts)
+        models = decisions.models | promoted
+        new = Decisions(wraps=wraps, whole=whole, models=models)
+        if new == decisions:
+            break
+        decisions = new
+    return facts, decisions
+
+
+def _left_whole(facts: Facts) -> frozenset[ast.AST]:
+    """Loaders that are only evaluated and whose figures cannot be combined."""
+    whole: set[ast.AST] = set()
+    for trouble in facts.troubles.values():
+        if _is_mild(trouble, facts):
+            whole |= trouble.loaders
+    return frozenset(whole)
+
+
+def _is_mild(trouble: Trouble, facts: Facts) -> bool:
+    return (
+        trouble.rule == "metrics"
+        and bool(trouble.loaders)
+        and not trouble.loaders & facts.training_loaders
+    )
+
+
+def _refusals(facts: Facts) -> list[Refusal]:
+    found = [refusal_of(trouble) for trouble in facts.troubles.values()]
+    if not facts.loaders:
+        do = "draw the batches from a torch.utils.data.DataLoader"
+        what, why = "no DataLoader found", "there is nothing whose batches could be shared out"
+        first = facts.script.tree.body[0]
+        found.append(refuse("split", facts.script, first, what, why, do))
+    elif not facts.optimizers:
+        do = "update the network's parameters by a torch.optim optimizer"
+        what, why = "no optimizer found", "which network is trained cannot be told"
+        first = facts.script.tree.body[0]
+        found.append(refuse("wrap", facts.script, first, what, why, do))
+    return found
+
+
+def _notes(facts: Facts, decisions: Decisions) -> tuple[Note, ...]:
+    return tuple(
+        Note(
+            rule="split",
+            place=facts.loaders[node].file.place(node),
+            what="this loader is left whole: every worker evaluates all of it",
+            why="what is computed from it cannot be combined over the workers",
+        )
+        for node in decisions.whole
+        if node in facts.loaders
+    )
+
+
+def _in_order(edits: list[Edit]) -> list[Edit]:
+    """By place; at one place what has to be innermost comes first."""
+    depth = {"unwrap": 0, "through": 1, "keyword": 1, "wrap": 2, "insert": 3}
+    inner = {"access": 0, "metrics": 1, "batchnorm": 1, "once": 1, "wrap": 2, "weight": 3}
+
+    def order(edit: Edit) -> tuple[object, ...]:
+        return (edit.place, depth[edit.action.op], inner.get(edit.rule, 1))
+
+    return sorted(edits, key=order)

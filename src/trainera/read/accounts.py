@@ -1,0 +1,84 @@
+"""Which running totals can be added up once, after the loop, instead of at every batch.
+
+A total may wait if nobody looks at it before the loop ends: the definitions that reach the update
+are a zero outside the loop and the updates themselves, and no use of an update stands inside.
+"""
+
+import ast
+from collections import defaultdict
+
+import beniget
+
+from trainera.read.facts import Facts, Key, Tally
+from trainera.read.kinds import Count, Mean, Sum
+from trainera.read.source import SourceFile
+
+
+def deferrable(facts: Facts) -> frozenset[Key]:
+    """The keys of the tallies that can wait for the end of their loop."""
+    by_loop: dict[tuple[int, ast.AST, str], list[Key]] = defaultdict(list)
+    for key, tally in facts.tallies.items():
+        by_loop[key[0], tally.loop, tally.name].append(key)
+    chains: dict[str, DefUse] = {}
+    found: set[Key] = set()
+    for (_, loop, _), keys in by_loop.items():
+        tallies = [facts.tallies[key] for key in keys]
+        file = tallies[0].file
+        if file.name not in chains:
+            chains[file.name] = DefUse(file)
+        if isinstance(loop, ast.For) and _can_wait(tallies, loop, chains[file.name]):
+            found.update(keys)
+    return frozenset(found)
+
+
+class DefUse:
+    """Reaching definitions of one file."""
+
+    def __init__(self, file: SourceFile) -> None:
+        self.file = file
+        chains = beniget.DefUseChains(str(file.path))
+        # Unknown names are the user's affair; beniget would print about them.
+        chains.unbound_identifier = lambda *_: None
+        chains.visit(file.tree)
+        self.definitions = {node: definition for node, definition in chains.chains.items()}
+
+    def uses(self, target: ast.AST) -> list[ast.AST]:
+        definition = self.definitions.get(target)
+        return [user.node for user in definition.users()] if definition is not None else []
+
+
+def _can_wait(tallies: list[Tally], loop: ast.For, chains: DefUse) -> bool:
+    if not all(tally.starts_at_zero for tally in tallies) or loop.orelse:
+        return False
+    if not all(isinstance(tally.share, Sum | Mean | Count) for tally in tallies):
+        return False
+    file, name = chains.file, tallies[0].name
+    statements = {tally.node for tally in tallies}
+    for node in ast.walk(loop):
+        if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
+            return False  # the line after the loop might not be reached
+        if isinstance(node, ast.Name) and node.id == name:
+            statement = file.statement_of(node)
+            if statement not in statements:
+                return False
+            if isinstance(node.ctx, ast.Store) and not _only_updates(node, loop, statements, chains):
+                return False
+    return not _declared_elsewhere(name, file)
+
+
+def _only_updates(
+    target: ast.Name, loop: ast.For, statements: set[ast.stmt], chains: DefUse
+) -> bool:
+    """Whether inside the loop an updated total is used by updates alone."""
+    return all(
+        chains.file.statement_of(use) in statements
+        for use in chains.uses(target)
+        if use in chains.file.parents and chains.file.within(use, loop)
+    )
+
+
+def _declared_elsewhere(name: str, file: SourceFile) -> bool:
+    return any(
+        isinstance(node, ast.Global | ast.Nonlocal) and name in node.names
+        for node in ast.walk(file.tree)
+    )

@@ -1,0 +1,329 @@
+"""The state of a reading: frames, names, and how a share becomes a whole."""
+
+import ast
+import builtins
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from trainera.errors import Status, UserError
+from trainera.read.facts import (
+    Context,
+    Decisions,
+    Escape,
+    Facts,
+    LoopFact,
+    Spot,
+    Trouble,
+)
+from trainera.read.kinds import (
+    PLAIN,
+    Bunch,
+    Class,
+    Count,
+    External,
+    Func,
+    Iter,
+    Kind,
+    Loader,
+    Lost,
+    Mean,
+    Model,
+    Nodes,
+    Own,
+    Shape,
+    Shard,
+    Share,
+    Sum,
+    Whole,
+    holds_share,
+    join,
+)
+from trainera.read.source import SourceFile
+
+Env = dict[str, Kind]
+BUDGET = 400_000
+"""Expressions looked at before a script counts as too intricate (a 300-line script needs 5,000)."""
+
+
+@dataclass(eq=False)
+class Frame:
+    """One activation of a function, or a module's top level."""
+
+    file: SourceFile
+    context: Context
+    env: Env | None
+    """Kinds of the local names; None after a return, raise, break or continue."""
+    lenient: bool = False
+    """Inside a network's own code: rows are taken to stay apart unless the code shows otherwise."""
+    scope: int = 0
+    outer: int | None = None
+    is_module: bool = False
+    globals: set[str] = field(default_factory=set)
+    returns: Kind | None = None
+    yields: Kind | None = None
+    breaks: list[list[Env]] = field(default_factory=list)
+    continues: list[list[Env]] = field(default_factory=list)
+    loops: list[LoopFact] = field(default_factory=list)
+    """Batch loops of this frame, the open ones and those that ended."""
+
+
+def join_env(*environments: Env | None) -> Env | None:
+    """The names after two paths meet."""
+    alive = [env for env in environments if env is not None]
+    if not alive:
+        return None
+    joined = dict(alive[0])
+    for env in alive[1:]:
+        for name, kind in env.items():
+            joined[name] = join(joined.get(name), kind)
+    return joined
+
+
+class Core:
+    """What all parts of the analyser share."""
+
+    def __init__(self, files: dict[str, SourceFile], decisions: Decisions) -> None:
+        self.files = files
+        self.decisions = decisions
+        self.facts = Facts(files=files)
+        self.attributes: dict[tuple[ast.AST, str], Kind] = {}
+        self.modules: dict[str, Env] = {}
+        self.scopes: dict[int, tuple[Env, int | None]] = {}
+        self.contexts: dict[object, Context] = {}
+        self.open_loops: list[LoopFact] = []
+        self.promoted: set[ast.AST] = set()
+        self.mode: str = "train"
+        self.wrapped_attributes: set[tuple[ast.AST, str]] = set()
+        self.loop_depth = 0
+        self.active: set[Context] = set()
+        self.results: dict[Context, Kind] = {}
+        self.changed = False
+        self._scope_numbers = count(1)
+        self._spent = 0
+
+    # To be given by the parts built on this one.
+    def eval(self, node: ast.expr, frame: Frame) -> Kind:
+        raise AssertionError
+
+    def run(self, statements: list[ast.stmt], frame: Frame) -> None:
+        raise AssertionError
+
+    def spend(self, frame: Frame) -> None:
+        self._spent += 1
+        if self._spent > BUDGET:
+            raise UserError(
+                f"{frame.file.path}: too intricate to follow — the analysis was given up",
+                Status.REFUSED,
+            )
+
+    def new_scope(self) -> int:
+        return next(self._scope_numbers)
+
+    # Names.
+    def lookup(self, name: str, frame: Frame) -> Kind:
+        if frame.env is not None and name in frame.env and name not in frame.globals:
+            return frame.env[name]
+        outer = frame.outer
+        while outer is not None and outer in self.scopes:
+            env, outer = self.scopes[outer]
+            if name in env:
+                return env[name]
+        module = self.modules.get(frame.file.name, {})
+        if name in module:
+            return module[name]
+        if hasattr(builtins, name):
+            return External(f"builtins.{name}")
+        return PLAIN
+
+    def bind(self, name: str, kind: Kind, frame: Frame) -> None:
+        if frame.env is None:
+            return
+        if name in frame.globals:
+            module = self.modules[frame.file.name]
+            module[name] = join(module.get(name), kind)
+        frame.env[name] = kind
+
+    def attribute(self, cls: Class, name: str) -> Kind | None:
+        for owner in self.lineage(cls):
+            if (owner.node, name) in self.attributes:
+                return self.attributes[owner.node, name]
+            for statement in owner.node.body:
+                if isinstance(statement, ast.FunctionDef) and statement.name == name:
+                    return Func(statement, owner.module, owner=owner.node)
+        return None
+
+    def set_attribute(self, cls: Class, name: str, kind: Kind) -> None:
+        old = self.attributes.get((cls.node, name))
+        if isinstance(kind, Model) and (cls.node, name) in self.wrapped_attributes:
+            kind = replace(kind, wrapped=True)
+            old = replace(old, wrapped=True) if isinstance(old, Model) else old
+        new = join(old, kind)
+        if new != self.attributes.get((cls.node, name)):
+            self.attributes[cls.node, name] = new
+            self.changed = True
+
+    def lineage(self, cls: Class) -> list[Class]:
+        """A class and its bases of the script's own, nearest first."""
+        found = [cls]
+        for current in found:
+            for base in current.node.bases:
+                kind = self.base_kind(base, current)
+                if isinstance(kind, Class) and kind not in found:
+                    found.append(kind)
+        return found
+
+    def base_kind(self, base: ast.expr, cls: Class) -> Kind:
+        frame = Frame(self.files[cls.module], 0, self.modules.get(cls.module, {}), is_module=True)
+        return self.eval(base, frame)
+
+    def base_names(self, cls: Class) -> list[str]:
+        """The library classes that a class comes from."""
+        names = []
+        for current in self.lineage(cls):
+            for base in current.node.bases:
+                kind = self.base_kind(base, current)
+                if isinstance(kind, External):
+                    names.append(kind.name)
+        return names
+
+    # Shares and wholes.
+    def whole(self, node: ast.expr, frame: Frame) -> Kind:
+        """Evaluates where a share will not do: what is one becomes the whole batch's value."""
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            return Bunch(tuple(self.whole(item, frame) for item in node.elts))
+        if isinstance(node, ast.Starred):
+            return self.whole(node.value, frame)
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if key is not None:
+                    self.whole(key, frame)
+                self.whole(value, frame)
+            return PLAIN
+        if isinstance(node, ast.IfExp):
+            self.condition(node.test, frame)
+            return join(self.whole(node.body, frame), self.whole(node.orelse, frame))
+        return self.make_whole(node, self.eval(node, frame), frame)
+
+    def make_whole(self, node: ast.expr, kind: Kind, frame: Frame) -> Kind:
+        key = (frame.context, node)
+        self.facts.escapes.pop(key, None)
+        if frame.lenient:
+            return PLAIN if holds_share(kind) else kind
+        if not holds_share(kind):
+            self.facts.plain.add(key)
+            return kind
+        self.facts.plain.discard(key)
+        if isinstance(kind, Shape) and isinstance(node, ast.Attribute):
+            inner = self.eval(node.value, frame)
+            self.make_whole(node.value, inner, frame)
+            return PLAIN
+        method = how_to_whole(kind)
+        share = first_share(kind)
+        text = self.loader_text(share.loaders, frame)
+        if method is None or text is None:
+            self.trouble_with(node, kind, frame)
+            return PLAIN
+        for loop in self.open_loops:
+            loop.collective = True
+        self.facts.escapes[key] = Escape(
+            node=node,
+            file=frame.file,
+            method=method,
+            loaders=share.loaders,
+            text=text,
+        )
+        return Whole(share.loaders) if method == "gather" else PLAIN
+
+    def condition(self, node: ast.expr, frame: Frame) -> None:
+        """A test decides what every worker does next: all must come to the same answer."""
+        kind = self.whole(node, frame)
+        self.agreed(node, kind, frame)
+
+    def agreed(self, node: ast.expr, kind: Kind, frame: Frame) -> None:
+        key = (frame.context, node)
+        self.facts.agree.pop(key, None)
+        if isinstance(kind, Own) and not frame.lenient:
+            self.facts.agree[key] = Spot(node=node, file=frame.file, what=kind.what)
+            self.together()
+
+    def together(self) -> None:
+        """Marks that what is read now needs all workers at the same time."""
+        for loop in self.open_loops:
+            loop.collective = True
+
+    def loader_text(self, loaders: Nodes, frame: Frame) -> str | None:
+        for loop in reversed(frame.loops):
+            if loop.loaders == loaders and loop.text is not None:
+                return loop.text
+        if self.open_loops and self.open_loops[-1].loaders == loaders:
+            return "crew.current()"
+        return self.name_of(Loader(loaders), frame)
+
+    def name_of(self, wanted: Kind, frame: Frame) -> str | None:
+        """A local or module-level name that holds the loader."""
+        for env in (frame.env or {}, self.modules.get(frame.file.name, {})):
+            for name, kind in env.items():
+                if kind == wanted:
+                    return name
+        return None
+
+    def trouble_with(self, node: ast.AST, kind: Kind, frame: Frame) -> None:
+        share = first_share(kind)
+        why = share.why if isinstance(share, Lost) else "how to make the whole is not known"
+        self.trouble(
+            "metrics",
+            node,
+            frame,
+            share.loaders,
+            what="a value of one worker's share is used here",
+            why=why,
+            do="compute it from sums or means over the batch, or after the loop",
+        )
+
+    def trouble(
+        self,
+        rule: str,
+        node: ast.AST,
+        frame: Frame,
+        loaders: Nodes,
+        *,
+        what: str,
+        why: str,
+        do: str,
+    ) -> None:
+        self.facts.troubles[node, rule] = Trouble(
+            rule=rule, node=node, file=frame.file, loaders=loaders, what=what, why=why, do=do
+        )
+
+
+def how_to_whole(kind: Kind) -> str | None:
+    """The name of the operation that turns a share into the whole batch's value."""
+    if isinstance(kind, Mean):
+        return "mean"
+    if isinstance(kind, Sum | Count):
+        return "sum"
+    if isinstance(kind, Shard) and kind.dim == 0 and not kind.ragged:
+        return "gather"
+    if isinstance(kind, Bunch):
+        methods = {how_to_whole(item) for item in kind.items}
+        return "gather" if methods == {"gather"} else None
+    return None
+
+
+def first_share(kind: Kind) -> Share:
+    """Some share inside a value that holds one."""
+    if isinstance(kind, Share):
+        return kind
+    inside: list[Kind] = []
+    if isinstance(kind, Bunch):
+        inside = list(kind.items)
+    elif hasattr(kind, "element"):
+        inside = [kind.element]
+    elif hasattr(kind, "items"):
+        inside = [item for _, item in kind.items]
+    return next(first_share(item) for item in inside if holds_share(item))
+
+
+def is_batches(kind: Kind) -> bool:
+    """Whether iterating gives batches that are split."""
+    return isinstance(kind, Loader | Iter)

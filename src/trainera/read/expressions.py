@@ -1,0 +1,431 @@
+"""Gives every expression its kind."""
+
+import ast
+from dataclasses import replace
+
+from trainera.read import tables, tensors
+from trainera.read.core import Frame
+from trainera.read.facts import Spot
+from trainera.read.kinds import (
+    PLAIN,
+    Bunch,
+    Class,
+    Const,
+    Count,
+    External,
+    Func,
+    Instance,
+    Iter,
+    Kind,
+    Listing,
+    Loader,
+    Lost,
+    Mapping,
+    Model,
+    Own,
+    OwnModule,
+    Params,
+    Shape,
+    Shard,
+    Share,
+    Sum,
+    Thing,
+    Whole,
+    element,
+    holds_share,
+    join,
+)
+from trainera.read.statements import Statements
+
+
+class Expressions(Statements):
+    """The part of the analyser that follows expressions, calls apart."""
+
+    def call(self, node: ast.Call, frame: Frame) -> Kind:
+        raise AssertionError
+
+    def call_function(
+        self,
+        function: Func,
+        arguments: list[Kind],
+        keywords: dict[str, Kind],
+        frame: Frame,
+    ) -> Kind:
+        raise AssertionError
+
+    def eval(self, node: ast.expr, frame: Frame) -> Kind:
+        self.spend(frame)
+        match node:
+            case ast.Constant():
+                loop = self.open_loops[-1].node if self.open_loops else None
+                return Const(node.value, loop)
+            case ast.Name():
+                return self.lookup(node.id, frame)
+            case ast.Call():
+                return self.call(node, frame)
+            case ast.Attribute():
+                return self._attribute(node, frame)
+            case ast.Subscript():
+                return self._subscript(node, frame)
+            case ast.BinOp():
+                left, right = self.eval(node.left, frame), self.eval(node.right, frame)
+                operator = type(node.op).__name__
+                return self.operation(operator, node.left, left, node.right, right, frame)
+            case ast.UnaryOp():
+                return self._unary(node, frame)
+            case ast.Compare():
+                return self._compare(node, frame)
+            case ast.BoolOp():
+                kinds = [self.whole(value, frame) for value in node.values]
+                return next((kind for kind in kinds if isinstance(kind, Own)), PLAIN)
+            case ast.IfExp():
+                self.condition(node.test, frame)
+                return join(self.eval(node.body, frame), self.eval(node.orelse, frame))
+            case ast.Tuple() | ast.List():
+                loop = self.open_loops[-1].node if self.open_loops else None
+                return Bunch(tuple(self.eval(item, frame) for item in node.elts), loop)
+            case ast.Starred():
+                return element(self.eval(node.value, frame))
+            case ast.Dict():
+                return self._dictionary(node, frame)
+            case ast.JoinedStr():
+                for value in node.values:
+                    if isinstance(value, ast.FormattedValue):
+                        self._formatted(value, frame)
+                return PLAIN
+            case ast.NamedExpr():
+                kind = self.eval(node.value, frame)
+                self.bind(node.target.id, kind, frame)
+                return kind
+            case ast.Lambda():
+                return Func(node, frame.file.name, scope=self._close_over(frame))
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                return self._comprehension(node, frame)
+            case ast.Slice():
+                for part in (node.lower, node.upper, node.step):
+                    if part is not None:
+                        self.whole(part, frame)
+                everything = node.lower is node.upper is node.step is None
+                return Const("all") if everything else PLAIN
+            case ast.Await():
+                return self.eval(node.value, frame)
+            case ast.Yield():
+                kind = self.eval(node.value, frame) if node.value is not None else PLAIN
+                frame.yields = join(frame.yields, kind)
+                return PLAIN
+            case ast.YieldFrom():
+                frame.yields = join(frame.yields, element(self.eval(node.value, frame)))
+                return PLAIN
+        return PLAIN
+
+    def _close_over(self, frame: Frame) -> int:
+        self.scopes[frame.scope] = (frame.env or {}, frame.outer)
+        return frame.scope
+
+    def _formatted(self, node: ast.FormattedValue, frame: Frame) -> None:
+        self.whole(node.value, frame)
+        if isinstance(node.format_spec, ast.JoinedStr):
+            self.eval(node.format_spec, frame)
+
+    # Operators.
+    def operation(
+        self,
+        operator: str,
+        left_node: ast.expr,
+        left: Kind,
+        right_node: ast.expr,
+        right: Kind,
+        frame: Frame,
+    ) -> Kind:
+        """A binary operation; sides that do not fit the algebra are made whole."""
+        if not isinstance(left, Share) and not isinstance(right, Share):
+            for kind in (left, right):
+                if isinstance(kind, Whole):
+                    return kind
+            return _plain_operation(operator, left, right)
+        result = tensors.binary(operator, left, right)
+        if result is not None:
+            for node in (left_node, right_node):
+                self.facts.escapes.pop((frame.context, node), None)
+            return result
+        if frame.lenient:
+            return self.mixing(left_node, left, right, frame)
+        if operator == "Div" and isinstance(left, Sum) and isinstance(right, Sum | Count):
+            if not right.models:  # a mean over a number of its own, such as unmasked tokens
+                self.make_whole(right_node, right, frame)
+                return left
+        if isinstance(left, Lost) or isinstance(right, Lost):
+            return left if isinstance(left, Lost) else right
+        left = self.make_whole(left_node, left, frame)
+        right = self.make_whole(right_node, right, frame)
+        return join(left, right) if isinstance(join(left, right), Whole) else PLAIN
+
+    def mixing(self, node: ast.expr, left: Kind, right: Kind, frame: Frame) -> Kind:
+        """Inside a network: does this combine rows of the batch with each other?"""
+        shares = [kind for kind in (left, right) if isinstance(kind, Share)]
+        loaders = shares[0].loaders
+        models = frozenset().union(*(share.models for share in shares))
+        rows = any(isinstance(kind, Shard) for kind in shares)
+        figures = any(isinstance(kind, Share) and not isinstance(kind, Shard) for kind in shares)
+        counts = any(isinstance(kind, Count | Shape) for kind in shares)
+        both_rows = len(shares) == 2 and all(isinstance(kind, Shard) for kind in shares)
+        transposed = both_rows and any(
+            isinstance(kind, Shard) and kind.dim == 1 for kind in shares
+        )
+        if rows and ((figures and not counts) or transposed):
+            self.trouble(
+                "network",
+                node,
+                frame,
+                loaders,
+                what="the network combines samples of a batch with each other",
+                why="a worker sees its slice only, so the result would differ",
+                do="use layers that treat samples one by one, or batch normalisation, "
+                "whose statistics are shared over the workers",
+            )
+        if rows:
+            return Shard(loaders, dim=None, models=models)
+        return Lost(loaders, "it is not linear in the mean over the batch", models=models)
+
+    def _unary(self, node: ast.UnaryOp, frame: Frame) -> Kind:
+        kind = self.eval(node.operand, frame)
+        if isinstance(node.op, ast.Not):
+            kind = self.make_whole(node.operand, kind, frame)
+            return kind if isinstance(kind, Own) else PLAIN
+        if isinstance(kind, Const) and isinstance(node.op, ast.USub):
+            if isinstance(kind.value, int | float):
+                return Const(-kind.value, kind.born)
+        return kind if isinstance(kind, Share | Own) else PLAIN
+
+    def _compare(self, node: ast.Compare, frame: Frame) -> Kind:
+        nodes = [node.left, *node.comparators]
+        kinds = [self.eval(part, frame) for part in nodes]
+        shards = [kind for kind in kinds if isinstance(kind, Shard)]
+        others = [kind for kind in kinds if isinstance(kind, Share) and kind not in shards]
+        if shards and not others and not isinstance(node.ops[0], ast.In | ast.NotIn | ast.Is):
+            lost = tensors.mixed(*shards)
+            combined = tensors.combine(shards)
+            if lost or combined:
+                return lost or combined or PLAIN
+        lost = tensors.mixed(*kinds)
+        if lost:
+            return lost
+        own = next((kind for kind in kinds if isinstance(kind, Own | Whole)), None)
+        if isinstance(node.ops[0], ast.Is | ast.IsNot):
+            return PLAIN
+        for part, kind in zip(nodes, kinds, strict=True):
+            self.make_whole(part, kind, frame)
+        return own or PLAIN
+
+    # Access.
+    def _attribute(self, node: ast.Attribute, frame: Frame) -> Kind:
+        owner = self.eval(node.value, frame)
+        name = node.attr
+        self.facts.bare.pop((frame.context, node.value), None)
+        match owner:
+            case External():
+                return External(f"{owner.name}.{name}")
+            case OwnModule():
+                self.enter_module(f"{owner.name}.{name}")
+                found = self.modules.get(owner.name, {}).get(name)
+                if found is None and f"{owner.name}.{name}" in self.files:
+                    found = OwnModule(f"{owner.name}.{name}")
+                return found or PLAIN
+            case Share():
+                return self._attribute_of_share(node, owner, frame)
+            case Instance():
+                return self._member(owner, owner.cls, name, frame)
+            case Class():
+                return self.attribute(owner, name) or PLAIN
+            case Model():
+                return self._attribute_of_model(node, owner, frame)
+            case Bunch() if name in ("values", "indices"):
+                return element(owner)
+            case Loader() if name == "dataset":
+                return PLAIN
+            case Own() | Whole():
+                return owner
+        return PLAIN
+
+    def _member(self, owner: Kind, cls: Class, name: str, frame: Frame) -> Kind:
+        kind = self.attribute(cls, name)
+        if isinstance(kind, Func) and kind.bound is None and kind.owner is not None:
+            decorators = {ast.unparse(item) for item in getattr(kind.node, "decorator_list", [])}
+            if "property" in decorators or "cached_property" in decorators:
+                return self.call_function(replace(kind, bound=owner), [], {}, frame)
+            if "staticmethod" in decorators:
+                return kind
+            return replace(kind, bound=owner)
+        return kind or PLAIN
+
+    def _attribute_of_share(self, node: ast.Attribute, owner: Share, frame: Frame) -> Kind:
+        if isinstance(owner, Lost):
+            return owner
+        if node.attr in tables.NOT_A_SHARE:
+            return PLAIN
+        if isinstance(owner, Shard):
+            if node.attr == "shape":
+                return Shape(owner.loaders, dim=owner.dim)
+            if node.attr == "T":
+                return tensors.method("t", owner, [], {}) or owner
+            if node.attr in ("data", "real"):
+                return owner
+            if owner.nested:
+                return owner
+            if frame.lenient:
+                return replace(owner, dim=None)
+        elif node.attr == "data":
+            return owner
+        self.make_whole(node.value, owner, frame)
+        return PLAIN
+
+    def _attribute_of_model(self, node: ast.Attribute, owner: Model, frame: Frame) -> Kind:
+        name = node.attr
+        if owner.parallel and name == "module":
+            self.facts.bare.pop((frame.context, node.value), None)
+            return replace(owner, wrapped=False, parallel=False)
+        self.through_wrapper(node.value, owner, frame, name)
+        inner = replace(owner, wrapped=False)
+        if owner.cls is not None:
+            found = self._member(inner, owner.cls, name, frame)
+            if isinstance(found, Func) and not isinstance(found.node, ast.Lambda):
+                return found
+            if isinstance(found, Model):
+                return replace(found, part=True, origins=owner.origins)
+            if found is not PLAIN:
+                return found
+        if name == "training":
+            return PLAIN
+        return replace(inner, cls=None, part=True)
+
+    def through_wrapper(self, node: ast.expr, owner: Model, frame: Frame, name: str) -> None:
+        """Notes that something is asked of the network that only the bare one can answer."""
+        key = (frame.context, node)
+        self.facts.bare.pop(key, None)
+        self.facts.plain_models.discard(key)
+        if owner.part or name in tables.WRAPPER_OK:
+            return
+        if owner.wrapped is False:
+            self.facts.plain_models.add(key)
+            return
+        how = "module" if owner.wrapped else "either"
+        self.facts.bare[frame.context, node] = Spot(node=node, file=frame.file, what=how)
+
+    def _subscript(self, node: ast.Subscript, frame: Frame) -> Kind:
+        owner = self.eval(node.value, frame)
+        if isinstance(owner, Lost):
+            return owner
+        if isinstance(owner, Share):
+            return self._subscript_of_share(node, owner, frame)
+        if isinstance(owner, Bunch):
+            key = self.eval(node.slice, frame)
+            if isinstance(key, Const) and isinstance(key.value, int):
+                if -len(owner.items) <= key.value < len(owner.items):
+                    return owner.items[key.value]
+            return element(owner)
+        if isinstance(owner, Mapping):
+            key = self.eval(node.slice, frame)
+            if isinstance(key, Const) and isinstance(key.value, str):
+                return owner.get(key.value) or PLAIN
+            return element(Bunch(tuple(kind for _, kind in owner.items)))
+        if isinstance(owner, Listing | Params):
+            self.whole(node.slice, frame)
+            return owner if isinstance(node.slice, ast.Slice) else element(owner)
+        if isinstance(owner, Model):
+            return replace(owner, part=True, cls=None, wrapped=False)
+        key = self.whole(node.slice, frame)
+        return next((kind for kind in (owner, key) if isinstance(kind, Own | Whole)), PLAIN)
+
+    def _subscript_of_share(self, node: ast.Subscript, owner: Share, frame: Frame) -> Kind:
+        if isinstance(owner, Shape):
+            kind = tensors.dimension(owner, self.eval(node.slice, frame))
+            if kind is not None:
+                return kind
+            if isinstance(node.slice, ast.Slice) and isinstance(node.slice.lower, ast.Constant):
+                if owner.dim is not None and node.slice.lower.value > owner.dim:
+                    return PLAIN
+            return PLAIN if frame.lenient else self.make_whole(node.value, owner, frame)
+        if not isinstance(owner, Shard):
+            return owner
+        keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        kinds = [(self.eval(key, frame), isinstance(key, ast.Slice)) for key in keys]
+        first, first_is_slice = kinds[0]
+        result = tensors.index(owner, first, first_is_slice, kinds[1:])
+        if result is not None:
+            for key, (kind, _) in zip(keys[1:], kinds[1:], strict=True):
+                if holds_share(kind) and not isinstance(kind, Shard):
+                    self.make_whole(key, kind, frame)
+            return result
+        if frame.lenient:
+            return replace(owner, dim=None, nested=False)
+        made = self.make_whole(node.value, owner, frame)
+        for key, (kind, _) in zip(keys, kinds, strict=True):
+            self.make_whole(key, kind, frame)
+        return made
+
+    def _dictionary(self, node: ast.Dict, frame: Frame) -> Kind:
+        items: dict[str, Kind] = {}
+        known = True
+        for key, value in zip(node.keys, node.values, strict=True):
+            kind = self.eval(value, frame)
+            if key is None:
+                known = known and isinstance(kind, Mapping)
+                items |= dict(kind.items) if isinstance(kind, Mapping) else {}
+            elif isinstance(key, ast.Constant) and isinstance(key.value, str):
+                items[key.value] = kind
+            else:
+                self.whole(key, frame)
+                known = False
+                if holds_share(kind):
+                    self.make_whole(value, kind, frame)
+        return Mapping(tuple(items.items())) if known or items else PLAIN
+
+    def _comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, frame: Frame
+    ) -> Kind:
+        saved = dict(frame.env or {})
+        opened = 0
+        for generator in node.generators:
+            iterable = self.eval(generator.iter, frame)
+            if isinstance(iterable, Loader | Iter):
+                loaders = iterable.origins if isinstance(iterable, Loader) else iterable.loaders
+                text = self._text_of(generator.iter, loaders, frame)
+                self.open_loops.append(self.batch_loop(generator, loaders, text, frame))
+                opened += 1
+            elif isinstance(iterable, Shard):
+                iterable = self.make_whole(generator.iter, iterable, frame)
+            self.assign(generator.target, element(iterable), frame)
+            for test in generator.ifs:
+                self.condition(test, frame)
+        if isinstance(node, ast.DictComp):
+            self.whole(node.key, frame)
+            kind: Kind = self.eval(node.value, frame)
+            kind = self.make_whole(node.value, kind, frame)
+        else:
+            kind = self.eval(node.elt, frame)
+            if opened and holds_share(kind):
+                kind = self.make_whole(node.elt, kind, frame)
+        for _ in range(opened):
+            self.open_loops.pop()
+        frame.env = saved if frame.env is not None else None
+        return Listing(kind) if kind != PLAIN else PLAIN
+
+
+def _plain_operation(operator: str, left: Kind, right: Kind) -> Kind:
+    if isinstance(left, Own) or isinstance(right, Own):
+        return left if isinstance(left, Own) else right
+    if isinstance(left, Const) and isinstance(right, Const):
+        numbers = (left.value, right.value)
+        if all(isinstance(n, int) and not isinstance(n, bool) for n in numbers):
+            if operator in ("Add", "Sub", "Mult"):
+                a, b = numbers
+                value = a + b if operator == "Add" else a - b if operator == "Sub" else a * b
+                return Const(value, left.born)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Bunch | Listing | Params):
+            if isinstance(other, Bunch | Listing | Params):
+                return Listing(join(element(left), element(right)))
+            return one
+    if isinstance(left, Thing) or isinstance(right, Thing):
+        return PLAIN
+    return PLAIN

@@ -1,0 +1,187 @@
+"""What the analyser found: plain records that the rules turn into edits and refusals."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from trainera.read.kinds import Kind, Nodes, Share
+from trainera.read.source import SourceFile
+
+Context = int
+"""One way a function is called; 0 is module level."""
+Key = tuple[Context, ast.AST]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoaderFact:
+    """A loader is made here."""
+
+    node: ast.Call
+    file: SourceFile
+    collate: Kind | None
+    """Its own way of making a batch of samples, if it has one."""
+    ordered: bool
+    """Neither shuffled nor sampled: any process would read it in the same order."""
+
+
+@dataclass(kw_only=True)
+class LoopFact:
+    """A loop over batches."""
+
+    node: ast.AST
+    file: SourceFile
+    loaders: Nodes
+    text: str | None
+    """The loader as written in that scope, e.g. ``self.train_loader``."""
+    evaluating: bool
+    """The network is certainly in evaluation mode when the loop starts."""
+    zeros: frozenset[str] = frozenset()
+    """Names that are zero when the loop starts."""
+    training: bool = False
+    collective: bool = False
+    """Something in the body needs all workers at every step."""
+    backwards: set[ast.AST] = field(default_factory=set)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Escape:
+    """A share is used where only the whole batch's value makes sense."""
+
+    node: ast.expr
+    file: SourceFile
+    method: str
+    """How the whole is made: ``mean``, ``sum`` or ``gather``."""
+    loaders: Nodes
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tally:
+    """A share is added to a variable that outlives the batch."""
+
+    node: ast.stmt
+    value: ast.expr
+    name: str
+    file: SourceFile
+    loop: ast.AST
+    share: Share
+    text: str
+    starts_at_zero: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Backward:
+    """Gradients are computed here, from a share or from something that is none."""
+
+    node: ast.Call
+    value: ast.expr
+    file: SourceFile
+    kind: Kind
+    text: str
+    loop: ast.AST | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Carrier:
+    """A statement after which a variable holds a network in the form in which it is trained."""
+
+    node: ast.stmt
+    target: ast.expr
+    value: ast.expr | None
+    """The expression to wrap; None: the variable is wrapped after the statement."""
+    file: SourceFile
+    models: Nodes
+    conditional: bool = False
+    """It stands under a condition or in a loop, so later statements may see the bare network."""
+    repeated: bool = False
+    """It is run again and again, e.g. once an epoch."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spot:
+    """A single expression that a rule changes, e.g. a save or an access through the wrapper."""
+
+    node: ast.expr
+    file: SourceFile
+    what: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trouble:
+    """Something that cannot be split. If only evaluation needs it, the loader is left whole."""
+
+    rule: str
+    node: ast.AST
+    file: SourceFile
+    loaders: Nodes
+    what: str
+    why: str
+    do: str
+
+
+Record = TypeVar("Record")
+
+
+@dataclass(kw_only=True)
+class Facts:
+    """All findings of one reading of a script."""
+
+    files: dict[str, SourceFile]
+    loaders: dict[ast.AST, LoaderFact] = field(default_factory=dict)
+    loops: dict[Key, LoopFact] = field(default_factory=dict)
+    escapes: dict[Key, Escape] = field(default_factory=dict)
+    plain: set[Key] = field(default_factory=set)
+    """Expressions that were looked at as an escape and were none."""
+    tallies: dict[Key, Tally] = field(default_factory=dict)
+    backwards: dict[Key, Backward] = field(default_factory=dict)
+    carriers: list[Carrier] = field(default_factory=list)
+    """In the order in which they are run."""
+    first_use: dict[ast.AST, int] = field(default_factory=dict)
+    """How many carriers there were when a network was first given a batch."""
+    parallels: dict[ast.AST, Spot] = field(default_factory=dict)
+    bare: dict[Key, Spot] = field(default_factory=dict)
+    plain_models: set[Key] = field(default_factory=set)
+    """Expressions that are asked for the same and are a bare network there."""
+    once: dict[Key, Spot] = field(default_factory=dict)
+    in_turn: dict[Key, Spot] = field(default_factory=dict)
+    agree: dict[Key, Spot] = field(default_factory=dict)
+    optimizers: dict[ast.AST, Nodes] = field(default_factory=dict)
+    batchnorm: bool = False
+    """Some network uses batch statistics, or its layers cannot be seen."""
+    troubles: dict[tuple[ast.AST, str], Trouble] = field(default_factory=dict)
+
+    @property
+    def script(self) -> SourceFile:
+        return self.files["__main__"]
+
+    @property
+    def trained(self) -> Nodes:
+        """The networks whose parameters an optimizer updates."""
+        empty: Nodes = frozenset()
+        return empty.union(*self.optimizers.values())
+
+    @property
+    def training_loaders(self) -> Nodes:
+        empty: Nodes = frozenset()
+        return empty.union(*(loop.loaders for loop in self.loops.values() if loop.training))
+
+
+def by_node(records: dict[Key, Record]) -> Iterator[tuple[ast.AST, set[Record]]]:
+    """The records of every node over all ways its function is called."""
+    grouped: dict[ast.AST, set[Record]] = {}
+    for (_, node), record in records.items():
+        grouped.setdefault(node, set()).add(record)
+    yield from grouped.items()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decisions:
+    """What has been decided in an earlier reading and is taken for granted in the next."""
+
+    wraps: frozenset[tuple[ast.stmt, ast.expr]] = frozenset()
+    """Statements after which that variable of theirs holds a wrapped network."""
+    whole: Nodes = frozenset()
+    """Loaders that every worker reads in full."""
+    models: Nodes = frozenset()
+    """Calls of libraries that turned out to make a network."""

@@ -1,0 +1,395 @@
+"""What calls of torch, Python and other libraries give."""
+
+import ast
+from dataclasses import replace
+
+from trainera.read import tables, tensors
+from trainera.read.core import Frame, first_share
+from trainera.read.expressions import Expressions
+from trainera.read.facts import LoaderFact, Spot
+from trainera.read.kinds import (
+    PLAIN,
+    Bunch,
+    Const,
+    Count,
+    External,
+    Func,
+    Iter,
+    Kind,
+    Listing,
+    Loader,
+    Loss,
+    Lost,
+    Mapping,
+    Mean,
+    Model,
+    Nodes,
+    Optimizer,
+    Own,
+    Params,
+    Shard,
+    Share,
+    Sum,
+    Thing,
+    Whole,
+    element,
+    holds_share,
+    join,
+    models_held,
+    models_in,
+)
+
+
+class Library(Expressions):
+    """The part of the analyser that knows what libraries do."""
+
+    def arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Kind], dict[str, Kind]]:
+        positional = [self.eval(argument, frame) for argument in node.args]
+        keywords: dict[str, Kind] = {}
+        for keyword in node.keywords:
+            kind = self.eval(keyword.value, frame)
+            if keyword.arg is not None:
+                keywords[keyword.arg] = kind
+            elif isinstance(kind, Mapping):
+                keywords |= dict(kind.items)
+        return positional, keywords
+
+    def whole_arguments(self, node: ast.Call, frame: Frame) -> list[Kind]:
+        """Arguments of a call that is not understood: no share and no wrapper may go in."""
+        kinds = []
+        for value in [*node.args, *(keyword.value for keyword in node.keywords)]:
+            kind = self.whole(value, frame)
+            if isinstance(kind, Model):
+                self.through_wrapper(value, kind, frame, "")
+            elif isinstance(kind, Func) and not frame.lenient:
+                self.call_function(kind, [], {}, frame)
+            kinds.append(kind)
+        return kinds
+
+    def spot(self, node: ast.expr, frame: Frame, what: str) -> Spot:
+        return Spot(node=node, file=frame.file, what=what)
+
+    def external(self, name: str, node: ast.Call, frame: Frame) -> Kind:
+        """A call of something of a library."""
+        last = name.rsplit(".", 1)[-1]
+        if name.startswith("builtins."):
+            return self.builtin(last, node, frame)
+        if name in tables.LOADERS:
+            return self.make_loader(node, frame)
+        if name.startswith("torch.nn."):
+            kind = self._torch_nn(name, last, node, frame)
+            if kind is not None:
+                return kind
+        if name.startswith(tables.OPTIMIZERS) and not name.startswith(tables.SCHEDULERS):
+            if last[:1].isupper():
+                return self._optimizer(last, node, frame)
+        if name in ("torch.compile", "torch.jit.script"):
+            return self.eval(node.args[0], frame) if node.args else PLAIN
+        if last in tables.PROGRESS or name in ("itertools.cycle", "itertools.islice"):
+            return self._passed_through(node, frame)
+        kind = self._worker_affair(name, node, frame)
+        if kind is not None:
+            return kind
+        if name.startswith(("torch.", "numpy.", "np.")):
+            kind = self._tensor_function(name, last, node, frame)
+            if kind is not None:
+                return kind
+        return self.unknown(name, node, frame)
+
+    def unknown(self, name: str, node: ast.Call, frame: Frame) -> Kind:
+        positional, keywords = self.arguments(node, frame)
+        kinds = [*positional, *keywords.values()]
+        if frame.lenient and any(isinstance(kind, Share) for kind in kinds):
+            return self.assumed(node, kinds, frame)
+        kinds = self.whole_arguments(node, frame)
+        models: Nodes = frozenset().union(*(models_in(k) for k in kinds if isinstance(k, Params | Listing | Bunch)))
+        if models:
+            return Params(models)
+        if node in self.decisions.models:
+            return Model(frozenset({node}))
+        whole = next((kind for kind in kinds if isinstance(kind, Whole)), None)
+        return whole or Thing(node, name)
+
+    def assumed(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> Kind:
+        """Inside a network, what is not known is taken to treat rows one by one."""
+        shares = [kind for kind in kinds if isinstance(kind, Share)]
+        models = frozenset().union(*(share.models for share in shares))
+        lost = tensors.mixed(*shares)
+        if lost:
+            return replace(lost, models=models)
+        if any(isinstance(kind, Shard) for kind in shares):
+            return Shard(shares[0].loaders, dim=None, nested=True, models=models)
+        if all(isinstance(kind, Count) for kind in shares):
+            return PLAIN
+        why = "it is not linear in the mean over the batch"
+        return Lost(shares[0].loaders, why, models=models)
+
+    # Built-in functions.
+    def builtin(self, name: str, node: ast.Call, frame: Frame) -> Kind:
+        positional, keywords = self.arguments(node, frame)
+        first = positional[0] if positional else PLAIN
+        if name in ("float", "int") and isinstance(first, Mean | Sum | Count):
+            return first
+        if name == "len" and isinstance(first, Shard):
+            return Count(first.loaders) if first.dim == 0 and not first.ragged else PLAIN
+        if name == "sum" and isinstance(first, Bunch | Listing):
+            item = element(first)
+            if isinstance(item, Mean | Sum | Params | Count):
+                return item
+        if name == "enumerate":
+            if isinstance(first, Loader | Iter):
+                return Iter(loaders_of(first), Bunch((PLAIN, element(first))))
+            if isinstance(first, Bunch | Listing):
+                return Listing(Bunch((PLAIN, element(first))))
+        if name == "zip" and any(isinstance(kind, Loader | Iter) for kind in positional):
+            batches = [kind for kind in positional if isinstance(kind, Loader | Iter)]
+            loaders = frozenset().union(*(loaders_of(kind) for kind in batches))
+            return Iter(loaders, Bunch(tuple(element(kind) for kind in positional)))
+        if name == "iter" and isinstance(first, Loader | Iter):
+            return Iter(loaders_of(first), element(first))
+        if name == "next" and isinstance(first, Iter | Loader):
+            return element(first)
+        if name in ("list", "tuple", "reversed", "sorted", "filter", "map"):
+            if isinstance(first, Bunch | Listing | Params):
+                return first
+            if len(positional) > 1 and isinstance(positional[1], Params):
+                return positional[1]
+        if name == "dict":
+            return Mapping(tuple(keywords.items())) if not positional else PLAIN
+        if name == "isinstance" or name == "super":
+            return PLAIN
+        if name == "open":
+            return self._open(node, positional, keywords, frame)
+        if name == "abs" and isinstance(first, Shard):
+            return first
+        if frame.lenient and any(isinstance(k, Share) for k in positional):
+            return self.assumed(node, positional, frame)
+        kinds = self.whole_arguments(node, frame)
+        return next((kind for kind in kinds if isinstance(kind, Own | Whole)), PLAIN)
+
+    def _open(
+        self, node: ast.Call, positional: list[Kind], keywords: dict[str, Kind], frame: Frame
+    ) -> Kind:
+        self.whole_arguments(node, frame)
+        mode = keywords.get("mode") or (positional[1] if len(positional) > 1 else Const("r"))
+        reads = isinstance(mode, Const) and isinstance(mode.value, str) and "r" in mode.value
+        self.facts.once.pop((frame.context, node), None)
+        if not reads or (isinstance(mode, Const) and "+" in str(mode.value)):
+            self.facts.once[frame.context, node] = self.spot(node, frame, "open")
+            self.together()
+        return PLAIN
+
+    # torch.nn, torch.optim, loaders.
+    def _torch_nn(self, name: str, last: str, node: ast.Call, frame: Frame) -> Kind | None:
+        if name.startswith("torch.nn.functional.") and last in tables.LOSS_FUNCTIONS:
+            positional, keywords = self.arguments(node, frame)
+            loss = loss_kind(last, keywords)
+            return self.apply_loss(loss, [*positional, *keywords.values()], node, frame)
+        if name.startswith(("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.")):
+            return None
+        if not last[:1].isupper():
+            return None
+        positional, keywords = self.arguments(node, frame)
+        if last in tables.LOSS_CLASSES:
+            return loss_kind(last, keywords)
+        if last == "DataParallel":
+            first = positional[0] if positional else keywords.get("module", PLAIN)
+            self.facts.parallels[node] = self.spot(node, frame, "DataParallel")
+            return replace(first, parallel=True) if isinstance(first, Model) else PLAIN
+        if last == "Parameter":
+            return PLAIN
+        if "BatchNorm" in last:
+            self.facts.batchnorm = True
+        held = tuple(model for kind in (*positional, *keywords.values()) for model in models_held(kind))
+        return Model(frozenset({node}), inside=held)
+
+    def _optimizer(self, last: str, node: ast.Call, frame: Frame) -> Kind:
+        positional, keywords = self.arguments(node, frame)
+        models: Nodes = frozenset().union(*(models_in(k) for k in (*positional, *keywords.values())))
+        self.facts.optimizers[node] = models
+        if last == "LBFGS":
+            self.trouble(
+                "optimizer",
+                node,
+                frame,
+                frozenset(),
+                what="LBFGS evaluates the loss several times a step",
+                why="its closure decides from one worker's share how far to go",
+                do="use a first-order optimizer such as Adam or SGD",
+            )
+        return Optimizer(node)
+
+    def make_loader(self, node: ast.Call, frame: Frame) -> Kind:
+        _, keywords = self.arguments(node, frame)
+        shuffle = keywords.get("shuffle")
+        plain = shuffle is None or (isinstance(shuffle, Const) and not shuffle.value)
+        sampled = any(name in keywords for name in ("sampler", "batch_sampler", "generator"))
+        collate = keywords.get("collate_fn")
+        if isinstance(collate, Const) and collate.value is None:
+            collate = None
+        self.facts.loaders[node] = LoaderFact(
+            node=node,
+            file=frame.file,
+            collate=collate,
+            ordered=plain and not sampled and len(node.args) < 3,
+        )
+        return PLAIN if node in self.decisions.whole else Loader(frozenset({node}))
+
+    def apply_loss(self, loss: Loss, kinds: list[Kind], node: ast.AST, frame: Frame) -> Kind:
+        """What a loss function makes of a batch's outputs and targets."""
+        shares = [kind for kind in kinds if isinstance(kind, Share)]
+        if not shares:
+            return PLAIN
+        lost = tensors.mixed(*kinds)
+        models = frozenset().union(*(share.models for share in shares))
+        loaders = shares[0].loaders
+        if lost:
+            return replace(lost, models=models)
+        if loss.trouble:
+            return Lost(loaders, loss.trouble, models=models)
+        if any(isinstance(share, Shard) and share.ragged for share in shares):
+            if loss.reduction != "sum":
+                why = "its mean is over rows picked by a condition, not over the samples"
+                return Lost(loaders, why, models=models)
+        if loss.reduction in ("mean", "batchmean"):
+            return Mean(loaders, models=models)
+        if loss.reduction == "sum":
+            return Sum(loaders, models=models)
+        return Shard(loaders, models=models, vague=True)
+
+    # Things that each worker must not do for itself.
+    def _worker_affair(self, name: str, node: ast.Call, frame: Frame) -> Kind | None:
+        key = (frame.context, node)
+        self.facts.once.pop(key, None)
+        self.facts.in_turn.pop(key, None)
+        if name in tables.CLOCKS:
+            return Own("the clock")
+        if name in tables.FILES:
+            self.whole_arguments(node, frame)
+            return Own("the file system")
+        downloads = any(
+            keyword.arg == "download"
+            and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
+            for keyword in node.keywords
+        )
+        if name in tables.DOWNLOADS or downloads:
+            self.whole_arguments(node, frame)
+            self.facts.in_turn[key] = self.spot(node, frame, name.rsplit(".", 1)[-1])
+            self.together()
+            return Thing(node, name)
+        logs_to_file = name == "logging.basicConfig" and any(
+            keyword.arg == "filename" for keyword in node.keywords
+        )
+        if name in tables.ONCE or logs_to_file:
+            if not frame.lenient:
+                self.whole_arguments(node, frame)
+                self.facts.once[key] = self.spot(node, frame, name)
+                self.together()
+            return PLAIN
+        return None
+
+    def _passed_through(self, node: ast.Call, frame: Frame) -> Kind:
+        positional, keywords = self.arguments(node, frame)
+        for kind in (*positional, *keywords.values()):
+            if isinstance(kind, Loader | Iter):
+                return Iter(loaders_of(kind), element(kind))
+        self.whole_arguments(node, frame)
+        return positional[0] if positional and isinstance(positional[0], Bunch) else PLAIN
+
+    # Functions of torch and numpy on tensors.
+    def _tensor_function(self, name: str, last: str, node: ast.Call, frame: Frame) -> Kind | None:
+        positional, keywords = self.arguments(node, frame)
+        kinds = [*positional, *keywords.values()]
+        if last in ("zeros", "zeros_like") and not any(holds_share(kind) for kind in kinds):
+            loop = self.open_loops[-1].node if self.open_loops else None
+            return Const(0, loop)
+        if not kinds or not any(holds_share(kind) for kind in kinds):
+            if name in tables.OWN_RANDOM and self.open_loops and not frame.lenient:
+                return Own("this worker's random numbers")
+            return None
+        if last in ("zeros", "ones", "full", "rand", "randn", "empty"):
+            sizes = positional[0].items if isinstance(positional[0], Bunch) else positional
+            if sizes and isinstance(sizes[0], Count):
+                return Shard(sizes[0].loaders, rank=len(sizes))
+            return self.assumed(node, list(sizes), frame) if frame.lenient else None
+        if last in ("cat", "concat", "stack", "hstack", "concatenate"):
+            return self._joined(last, positional, keywords, node, frame)
+        shares = [kind for kind in kinds if isinstance(kind, Share)]
+        if not shares:
+            return None
+        if isinstance(positional[0] if positional else PLAIN, Share):
+            first = positional[0]
+            assert isinstance(first, Share)
+            result = tensors.method(last, first, positional[1:], keywords)
+        elif last in ("where", "maximum", "minimum") or last in tables.ELEMENTWISE:
+            result = tensors.method("where", shares[0], shares[1:], {})
+        else:
+            result = None
+        if result is not None:
+            return result
+        if frame.lenient:
+            if last in ("matmul", "mm", "einsum", "cdist"):
+                self._watch_products(node, shares, frame)
+            return self.assumed(node, kinds, frame)
+        return None
+
+    def _watch_products(self, node: ast.Call, shares: list[Share], frame: Frame) -> None:
+        if len(shares) == 2:
+            self.mixing(node, shares[0], shares[1], frame)
+
+    def _joined(
+        self,
+        last: str,
+        positional: list[Kind],
+        keywords: dict[str, Kind],
+        node: ast.Call,
+        frame: Frame,
+    ) -> Kind | None:
+        parts = positional[0] if positional else PLAIN
+        items = list(parts.items) if isinstance(parts, Bunch) else [element(parts)]
+        shares = [item for item in items if isinstance(item, Share)]
+        if not shares:
+            return None
+        lost = tensors.mixed(*shares)
+        if lost:
+            return lost
+        models = frozenset().union(*(share.models for share in shares))
+        if all(isinstance(item, Mean) for item in items):
+            return Mean(shares[0].loaders, models=models)
+        if all(isinstance(item, Sum) for item in items):
+            return Sum(shares[0].loaders, models=models)
+        dim = keywords.get("dim") or keywords.get("axis")
+        dim = dim or (positional[1] if len(positional) > 1 else Const(0))
+        shards = [item for item in shares if isinstance(item, Shard)]
+        if isinstance(dim, Const) and isinstance(dim.value, int) and len(shards) == len(shares):
+            combined = tensors.combine(shards)
+            if combined is not None and combined.dim is not None:
+                if last == "stack":
+                    up = 0 <= dim.value <= combined.dim
+                    return replace(combined, dim=combined.dim + up, rank=None, models=models)
+                if dim.value != combined.dim:
+                    return replace(combined, models=models)
+        return self.assumed(node, items, frame) if frame.lenient else None
+
+
+def loss_kind(name: str, keywords: dict[str, Kind]) -> Loss:
+    """How a loss of torch's reduces, from its arguments."""
+    reduction = keywords.get("reduction", Const("mean"))
+    if "size_average" in keywords or "reduce" in keywords:
+        return Loss("unknown", "it uses the outdated 'size_average' or 'reduce' arguments")
+    if not isinstance(reduction, Const) or not isinstance(reduction.value, str):
+        return Loss("unknown", "how the loss reduces is not a constant in the script")
+    if name in tables.WEIGHTED_LOSSES and reduction.value == "mean":
+        for argument in ("weight", "ignore_index"):
+            given = keywords.get(argument)
+            if given is not None and not (isinstance(given, Const) and given.value is None):
+                what = "class weights" if argument == "weight" else "targets that are not ignored"
+                return Loss("unknown", f"its mean is over {what}, not over the samples")
+    return Loss(reduction.value)
+
+
+def loaders_of(kind: Loader | Iter) -> Nodes:
+    return kind.origins if isinstance(kind, Loader) else kind.loaders
+
+
+__all__ = ["Library", "External", "first_share", "join", "loaders_of"]

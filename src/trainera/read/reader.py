@@ -1,0 +1,63 @@
+"""Reads a script: runs the analyser over it until nothing new is learned."""
+
+import ast
+
+from trainera.read.calls import Calls
+from trainera.read.core import Frame
+from trainera.read.facts import Decisions, Facts
+from trainera.read.kinds import PLAIN, Class, Func, Instance
+from trainera.read.source import SourceFile
+
+MAX_READINGS = 6
+
+
+def read(files: dict[str, SourceFile], decisions: Decisions) -> tuple[Facts, frozenset[ast.AST]]:
+    """The facts of a script, and calls of libraries that turned out to make networks.
+
+    Attributes of objects are followed without regard to order, so the script is read again until
+    no attribute is learned to be something new.
+    """
+    reader = Calls(files, decisions)
+    for _ in range(MAX_READINGS):
+        reader.facts = Facts(files=files)
+        reader.modules = {}
+        reader.changed = False
+        reader.mode = "train"
+        reader.active.clear()
+        _read_once(reader)
+        if not reader.changed:
+            break
+    return reader.facts, frozenset(reader.promoted)
+
+
+def _read_once(reader: Calls) -> None:
+    script = reader.files["__main__"]
+    frame = Frame(script, 0, {}, is_module=True)
+    reader.modules["__main__"] = {}
+    reader.run(script.tree.body, frame)
+    frame.env = frame.env if frame.env is not None else reader.modules["__main__"]
+    reader.modules["__main__"] = frame.env
+    _read_uncalled(reader, frame)
+
+
+def _read_uncalled(reader: Calls, frame: Frame) -> None:
+    """Functions that hold a training step but are called by a library, e.g. a command-line one."""
+    seen = {key[0] for key in reader.contexts if isinstance(key, tuple)}
+    for file in reader.files.values():
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.FunctionDef) and node not in seen and _trains(node):
+                parent = file.parents.get(node)
+                if isinstance(parent, ast.Module):
+                    reader.call_function(Func(node, file.name), [], {}, frame)
+                elif isinstance(parent, ast.ClassDef):
+                    cls = Class(parent, file.name)
+                    bound = Instance(cls)
+                    reader.call_function(
+                        Func(node, file.name, bound=bound, owner=parent), [PLAIN], {}, frame
+                    )
+
+
+def _trains(node: ast.AST) -> bool:
+    return any(
+        isinstance(part, ast.Attribute) and part.attr == "backward" for part in ast.walk(node)
+    )

@@ -1,0 +1,245 @@
+"""What is known of the libraries' names. Knowledge only: no logic lives here."""
+
+LOADERS = {"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"}
+
+# Losses of torch.nn (classes) and torch.nn.functional, all `reduction="mean"` unless told.
+LOSS_CLASSES = {
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CosineEmbeddingLoss",
+    "CrossEntropyLoss",
+    "GaussianNLLLoss",
+    "HingeEmbeddingLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "MSELoss",
+    "MarginRankingLoss",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
+    "NLLLoss",
+    "PoissonNLLLoss",
+    "SmoothL1Loss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+}
+LOSS_FUNCTIONS = {
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss",
+    "cross_entropy",
+    "gaussian_nll_loss",
+    "hinge_embedding_loss",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "margin_ranking_loss",
+    "mse_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "nll_loss",
+    "poisson_nll_loss",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "triplet_margin_loss",
+}
+# Losses whose mean is over class weights or over the targets that are not ignored.
+WEIGHTED_LOSSES = {"CrossEntropyLoss", "NLLLoss", "cross_entropy", "nll_loss"}
+
+OPTIMIZERS = "torch.optim."
+SCHEDULERS = "torch.optim.lr_scheduler."
+
+# Element by element: a row of the result depends on that row of the arguments only.
+ELEMENTWISE = set(
+    "abs absolute add addcmul asin acos atan bernoulli bfloat16 bitwise_and bitwise_or bool byte "
+    "ceil celu clamp clamp_ clip clone contiguous cos cosh cpu cuda data deg2rad detach detach_ "
+    "div div_ double dropout elu eq equal_ erf exp expm1 fill_ float floor floor_divide fmod frac "
+    "ge gelu gt half hardtanh heaviside int isclose isfinite isinf isnan le leaky_relu lerp log "
+    "log10 log1p log2 logical_and logical_not logical_or logit logsigmoid long lt masked_fill "
+    "masked_fill_ maximum minimum mish mul mul_ nan_to_num ne neg negative not_equal numpy one_hot "
+    "ones_like pin_memory pow rand_like randn_like reciprocal relu relu_ remainder requires_grad_ "
+    "round rsqrt selu short sigmoid sign silu sin sinh softplus sqrt square sub sub_ tan tanh "
+    "tanhshrink threshold to tolist true_divide trunc type type_as where xlogy zeros_like "
+    "astype copy asarray array as_tensor tensor from_numpy full_like empty_like int32 int64 "
+    "float32 float64 uint8 multiply divide subtract greater less not_ softsign relu6 hardswish "
+    "retain_grad zero_ add_ triu tril bucketize clamp_min clamp_max embedding rot90_".split()
+)
+# Along a dimension: (gives a pair?, keeps the number of dimensions?, position of `dim`, default)
+ALONG: dict[str, tuple[bool, bool, int, int | None]] = {
+    "sum": (False, False, 0, None),
+    "mean": (False, False, 0, None),
+    "nansum": (False, False, 0, None),
+    "max": (True, False, 0, None),
+    "min": (True, False, 0, None),
+    "argmax": (False, False, 0, None),
+    "argmin": (False, False, 0, None),
+    "amax": (False, False, 0, None),
+    "amin": (False, False, 0, None),
+    "prod": (False, False, 0, None),
+    "std": (False, False, 0, None),
+    "var": (False, False, 0, None),
+    "all": (False, False, 0, None),
+    "any": (False, False, 0, None),
+    "count_nonzero": (False, False, 0, None),
+    "norm": (False, False, 1, None),
+    "logsumexp": (False, False, 0, None),
+    "median": (True, False, 0, None),
+    "mode": (True, False, 0, -1),
+    "softmax": (False, True, 0, None),
+    "log_softmax": (False, True, 0, None),
+    "cumsum": (False, True, 0, None),
+    "normalize": (False, True, 1, 1),
+    "sort": (True, True, 0, -1),
+    "argsort": (False, True, 0, -1),
+    "topk": (True, True, 1, -1),
+    "cosine_similarity": (False, False, 1, 1),
+    "flip": (False, True, 0, None),
+    "roll": (False, True, 1, None),
+}
+# Methods under which a sum or a mean stays what it is.
+LINEAR = set(
+    "item detach cpu cuda to float double half clone numpy mean sum tolist squeeze reshape view "
+    "contiguous requires_grad_ type long int unsqueeze retain_grad data astype".split()
+)
+COUNTING = {"numel", "nelement"}
+NOT_A_SHARE = {"device", "dtype", "is_cuda", "ndim", "requires_grad", "grad_fn", "dim", "layout"}
+
+# What may be asked of the wrapped network itself.
+WRAPPER_OK = {
+    "__call__",
+    "eval",
+    "forward",
+    "no_sync",
+    "parameters",
+    "requires_grad_",
+    "train",
+    "training",
+    "zero_grad",
+}
+MOVES = {"to", "cuda", "cpu", "double", "float", "half", "bfloat16", "xpu", "type"}
+SAME_MODEL = {"train", "eval", "requires_grad_", "apply", "share_memory"}
+
+# Only one worker may do these; all of them evaluate the arguments.
+ONCE = {
+    "torch.save",
+    "torch.jit.save",
+    "torch.onnx.export",
+    "os.makedirs",
+    "os.mkdir",
+    "os.remove",
+    "os.unlink",
+    "os.rename",
+    "os.replace",
+    "os.rmdir",
+    "shutil.copy",
+    "shutil.copyfile",
+    "shutil.copy2",
+    "shutil.copytree",
+    "shutil.move",
+    "shutil.rmtree",
+    "numpy.save",
+    "numpy.savez",
+    "numpy.savez_compressed",
+    "numpy.savetxt",
+    "joblib.dump",
+    "matplotlib.pyplot.savefig",
+    "matplotlib.pyplot.show",
+    "safetensors.torch.save_file",
+    "safetensors.torch.save_model",
+    "torchvision.utils.save_image",
+    "cv2.imwrite",
+    "torch.utils.tensorboard.SummaryWriter",
+    "torch.utils.tensorboard.writer.SummaryWriter",
+    "tensorboardX.SummaryWriter",
+    "logging.FileHandler",
+    "logging.handlers.RotatingFileHandler",
+    "wandb.init",
+    "wandb.log",
+    "wandb.watch",
+    "wandb.save",
+    "wandb.finish",
+    "mlflow.log_metric",
+    "mlflow.log_metrics",
+    "mlflow.log_param",
+    "mlflow.log_params",
+    "mlflow.start_run",
+    "mlflow.end_run",
+    "os.system",
+    "subprocess.run",
+    "subprocess.call",
+    "subprocess.check_call",
+}
+ONCE_METHODS = {
+    "mkdir",
+    "savefig",
+    "to_csv",
+    "to_excel",
+    "to_json",
+    "to_parquet",
+    "to_pickle",
+    "unlink",
+    "write_bytes",
+    "write_text",
+}
+WRITERS = {"SummaryWriter", "wandb.init"}
+DOWNLOADS = {
+    "urllib.request.urlretrieve",
+    "torch.hub.load",
+    "torch.hub.load_state_dict_from_url",
+    "torch.hub.download_url_to_file",
+    "datasets.load_dataset",
+    "huggingface_hub.snapshot_download",
+    "huggingface_hub.hf_hub_download",
+    "sklearn.datasets.fetch_openml",
+    "torchvision.datasets.utils.download_url",
+    "torchvision.datasets.utils.download_and_extract_archive",
+    "gdown.download",
+    "wget.download",
+}
+# Values that each worker reads for itself.
+CLOCKS = {
+    "time.time",
+    "time.perf_counter",
+    "time.monotonic",
+    "time.process_time",
+    "time.time_ns",
+    "datetime.datetime.now",
+    "datetime.datetime.utcnow",
+    "os.getpid",
+}
+FILES = {
+    "os.path.exists",
+    "os.path.isfile",
+    "os.path.isdir",
+    "os.path.getsize",
+    "os.path.getmtime",
+    "os.listdir",
+    "os.access",
+    "glob.glob",
+}
+FILE_METHODS = {"exists", "is_file", "is_dir"}
+OWN_RANDOM = {"torch.rand", "torch.randn", "torch.randint", "torch.randperm", "torch.bernoulli"}
+PROGRESS = ("tqdm", "track", "trange", "progress_bar", "master_bar")
+
+# Who already does what we would do: import → (what it is, how it is launched).
+DISTRIBUTED = {
+    "torch.distributed": ("torch.distributed", "torchrun --nproc-per-node N"),
+    "torch.nn.parallel.DistributedDataParallel": ("DDP", "torchrun --nproc-per-node N"),
+    "accelerate": ("Accelerate", "accelerate launch --num_processes N"),
+    "lightning": ("Lightning", "python, with devices=N in its Trainer"),
+    "pytorch_lightning": ("Lightning", "python, with devices=N in its Trainer"),
+    "lightning_fabric": ("Fabric", "fabric run --devices N"),
+    "horovod": ("Horovod", "horovodrun -np N python"),
+    "deepspeed": ("DeepSpeed", "deepspeed --num_gpus N"),
+    "transformers.Trainer": ("the Hugging Face Trainer", "torchrun --nproc-per-node N"),
+    "transformers.Seq2SeqTrainer": ("the Hugging Face Trainer", "torchrun --nproc-per-node N"),
+    "trl": ("TRL's trainers", "accelerate launch --num_processes N"),
+    "ray.train": ("Ray Train", "python, with num_workers=N in its ScalingConfig"),
+    "torch_xla": ("PyTorch/XLA", "its own xla launcher"),
+    "ignite.distributed": ("Ignite's distributed layer", "torchrun --nproc-per-node N"),
+    "fairscale": ("FairScale", "torchrun --nproc-per-node N"),
+    "colossalai": ("Colossal-AI", "colossalai run --nproc_per_node N"),
+    "trainera": ("trainera's own output", "torchrun --nproc-per-node N"),
+}

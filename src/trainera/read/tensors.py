@@ -1,0 +1,334 @@
+"""The algebra of shares: what an operation on a worker's slice gives.
+
+Every function answers None where the result cannot be told; the caller then asks for the whole
+batch's value instead (or, inside a network's own forward, assumes that rows stay apart).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from trainera.read import tables
+from trainera.read.kinds import (
+    Bunch,
+    Const,
+    Count,
+    Kind,
+    Listing,
+    Lost,
+    Mean,
+    Shape,
+    Shard,
+    Share,
+    Sum,
+    Whole,
+    is_zero,
+)
+
+
+SCALING = {"mul": "Mult", "div": "Div", "add": "Add", "sub": "Sub"}
+
+
+def mixed(*kinds: Kind) -> Lost | None:
+    """A share of two different loaders' batches has no one weight."""
+    shares = [kind for kind in kinds if isinstance(kind, Share)]
+    for share in shares:
+        if isinstance(share, Lost):
+            return share
+    if any(isinstance(kind, Shard) for kind in kinds):
+        for kind in kinds:
+            if isinstance(kind, Whole):
+                why = "it combines rows of a slice with rows of the whole batch"
+                return Lost(kind.loaders, why)
+    if len({share.loaders for share in shares}) > 1:
+        loaders = frozenset().union(*(share.loaders for share in shares))
+        return Lost(loaders, "it mixes the batches of two loaders, whose slices differ in weight")
+    return None
+
+
+def with_models(kind: Kind, *others: Kind) -> Kind:
+    """The kind, remembering the networks that the others were computed with."""
+    if not isinstance(kind, Share):
+        return kind
+    models = kind.models.union(*(other.models for other in others if isinstance(other, Share)))
+    return replace(kind, models=models)
+
+
+def binary(operator: str, left: Kind, right: Kind) -> Kind | None:
+    """``left operator right`` where at least one side is a share."""
+    lost = mixed(left, right)
+    if lost:
+        return lost
+    result = _binary(operator, left, right)
+    return with_models(result, left, right) if result is not None else None
+
+
+def _binary(operator: str, left: Kind, right: Kind) -> Kind | None:
+    if isinstance(left, Shard) or isinstance(right, Shard):
+        return _binary_shard(operator, left, right)
+    if isinstance(left, Shape) or isinstance(right, Shape):
+        return None
+    if not isinstance(right, Share):
+        assert isinstance(left, Share)
+        return _with_plain(operator, left, right)
+    if not isinstance(left, Share):
+        if operator in ("Add", "Mult") or (operator == "Sub" and isinstance(right, Mean)):
+            return _with_plain(operator, right, left)
+        if operator == "Sub" and is_zero(left):
+            return Sum(right.loaders)
+        return None
+    return _both_scalars(operator, left, right)
+
+
+def _with_plain(operator: str, share: Share, plain: Kind) -> Kind | None:
+    if operator in ("Mult", "Div"):
+        return Sum(share.loaders) if isinstance(share, Count) else share
+    if operator in ("Add", "Sub"):
+        # The mean of x + c is the mean of x, plus c; a sum would take c once for every worker.
+        return share if isinstance(share, Mean) or is_zero(plain) else None
+    return None
+
+
+def _both_scalars(operator: str, left: Share, right: Share) -> Kind | None:
+    loaders = left.loaders
+    if operator in ("Add", "Sub"):
+        if isinstance(left, Mean) and isinstance(right, Mean):
+            return Mean(loaders)
+        if isinstance(left, Sum | Count) and isinstance(right, Sum | Count):
+            return Sum(loaders)
+    if operator == "Mult" and {type(left), type(right)} == {Mean, Count}:
+        return Sum(loaders)
+    if operator == "Div" and isinstance(left, Sum) and isinstance(right, Count):
+        return Mean(loaders)
+    return None
+
+
+def _binary_shard(operator: str, left: Kind, right: Kind) -> Kind | None:
+    shards = [kind for kind in (left, right) if isinstance(kind, Shard)]
+    if any(isinstance(kind, Share) and not isinstance(kind, Shard) for kind in (left, right)):
+        return None  # a row combined with a figure of the slice: rows no longer stay apart
+    if operator == "MatMult":
+        return left if isinstance(left, Shard) and not isinstance(right, Share) else None
+    return combine(shards)
+
+
+def combine(shards: Sequence[Shard]) -> Shard | None:
+    """Several shards combined row by row."""
+    first = shards[0]
+    dims = {shard.dim for shard in shards}
+    ragged = {shard.ragged for shard in shards}
+    if len(dims) > 1 or len(ragged) > 1:
+        return None
+    ranks = [shard.rank for shard in shards]
+    rank = None if None in ranks else max(rank for rank in ranks if rank is not None)
+    models = frozenset().union(*(shard.models for shard in shards))
+    nested = any(shard.nested for shard in shards)
+    return replace(first, rank=rank, models=models, nested=nested)
+
+
+def method(
+    name: str, share: Share, arguments: Sequence[Kind], keywords: dict[str, Kind]
+) -> Kind | None:
+    """``share.name(…)``, or a function of that name with the share as its first argument."""
+    others = [kind for kind in (*arguments, *keywords.values()) if isinstance(kind, Share)]
+    lost = mixed(share, *arguments, *keywords.values())
+    if lost:
+        return lost
+    if isinstance(share, Shard):
+        result = _shard_method(name, share, arguments, keywords)
+    elif isinstance(share, Mean | Sum | Count) and name in tables.LINEAR:
+        result = share
+    elif isinstance(share, Mean | Sum | Count) and name.rstrip("_") in SCALING and arguments:
+        result = _binary(SCALING[name.rstrip("_")], share, arguments[0])
+    else:
+        result = None
+    if result is None:
+        return None
+    if isinstance(result, Bunch):
+        return Bunch(tuple(with_models(item, share, *others) for item in result.items))
+    return with_models(result, share, *others)
+
+
+def _shard_method(
+    name: str, shard: Shard, arguments: Sequence[Kind], keywords: dict[str, Kind]
+) -> Kind | None:
+    if name in ("view", "reshape"):
+        return _reshaped(shard, arguments)
+    if name in tables.ELEMENTWISE:
+        others = [k for k in (*arguments, *keywords.values()) if isinstance(k, Share)]
+        if any(not isinstance(kind, Shard) for kind in others):
+            return None
+        return combine([shard, *(kind for kind in others if isinstance(kind, Shard))])
+    if name in ("max", "min", "maximum", "minimum") and arguments:
+        if isinstance(arguments[0], Shard):
+            return combine([shard, arguments[0]])
+    if name in tables.ALONG:
+        return _along(name, shard, arguments, keywords)
+    if name in tables.COUNTING:
+        return Sum(shard.loaders) if shard.ragged else Count(shard.loaders)
+    if name == "size":
+        if not arguments:
+            return Shape(shard.loaders, dim=shard.dim)
+        return dimension(Shape(shard.loaders, dim=shard.dim), arguments[0])
+    if name in ("dim", "ndimension", "is_floating_point", "element_size"):
+        return Kind()
+    if name in ("transpose", "swapaxes", "permute", "t", "unsqueeze", "squeeze", "flatten"):
+        return _moved(name, shard, arguments, keywords)
+    if name == "bmm" and isinstance(arguments[0], Shard):
+        return combine([shard, arguments[0]])
+    if name == "matmul" and not isinstance(arguments[0], Share):
+        return shard
+    if name in ("gather", "take_along_dim") and shard.dim == 0:
+        index = keywords.get("index") or (arguments[1] if len(arguments) > 1 else None)
+        along = keywords.get("dim") or (arguments[0] if arguments else None)
+        if isinstance(index, Shard) and _number(along) not in (None, 0):
+            return replace(shard, nested=False)
+    if name in ("expand_as", "view_as", "reshape_as"):
+        return shard if arguments and isinstance(arguments[0], Shard) else None
+    if name in ("items", "values", "keys") and shard.nested:
+        return Listing(shard)
+    if name == "get" and shard.nested:
+        return shard
+    return None
+
+
+def dimension(shape: Shape, index: Kind) -> Kind | None:
+    """One entry of a shard's shape."""
+    number = _number(index)
+    if number is None or shape.dim is None:
+        return None
+    if number == shape.dim:
+        return Count(shape.loaders)
+    return Kind() if number > shape.dim or number < 0 else None
+
+
+def _number(kind: Kind | None) -> int | None:
+    if isinstance(kind, Const) and isinstance(kind.value, int) and not isinstance(kind.value, bool):
+        return kind.value
+    return None
+
+
+def _reshaped(shard: Shard, arguments: Sequence[Kind]) -> Kind | None:
+    sizes = list(arguments)
+    if len(sizes) == 1 and isinstance(sizes[0], Bunch):
+        sizes = list(sizes[0].items)
+    if len(sizes) == 1 and _number(sizes[0]) == -1 and shard.dim != 0:
+        return replace(shard, dim=None, nested=False, rank=1)
+    if shard.dim != 0 or not sizes:
+        return None
+    first = sizes[0]
+    if len(sizes) == 2 and _number(first) == 1 and _number(sizes[1]) == -1:
+        return replace(shard, dim=1, nested=False, rank=2)
+    if isinstance(first, Count) or _number(first) == -1:
+        return replace(shard, nested=False, rank=len(sizes))
+    return None
+
+
+def _along(
+    name: str, shard: Shard, arguments: Sequence[Kind], keywords: dict[str, Kind]
+) -> Kind | None:
+    pair, keeps, position, default = tables.ALONG[name]
+    given = keywords.get("dim") or keywords.get("axis")
+    if given is None and len(arguments) > position:
+        given = arguments[position]
+    if isinstance(given, Const) and given.value is None:
+        given = None
+    dims = _dims(given, default)
+    if shard.rank == 1 and dims in ([0], [-1]) and not keeps:
+        dims = "all"
+    loaders = shard.loaders
+    if dims == "all":
+        if name in ("sum", "nansum"):
+            return Sum(loaders)
+        if name == "count_nonzero":
+            return Sum(loaders)
+        if name == "mean" and not shard.ragged:
+            return Mean(loaders)
+        return None
+    if dims is None or shard.dim is None:
+        return None
+    numbers = {_absolute(dim, shard.rank) for dim in dims}
+    if shard.vague and min(numbers) < 0:
+        return None
+    if shard.dim in numbers:
+        if name in ("sum", "nansum", "count_nonzero"):
+            return Sum(loaders)
+        if name == "mean" and not shard.ragged:
+            return Mean(loaders)
+        return None
+    kept = keeps or "keepdim" in keywords or "keepdims" in keywords
+    before = 0 if kept else sum(0 <= number < shard.dim for number in numbers)
+    rank = shard.rank if kept or shard.rank is None else shard.rank - len(numbers)
+    result = replace(shard, dim=shard.dim - before, rank=rank, nested=False)
+    return Bunch((result, result)) if pair else result
+
+
+def _dims(given: Kind | None, default: int | None) -> "list[int] | str | None":
+    if given is None:
+        return "all" if default is None else [default]
+    if isinstance(given, Bunch):
+        numbers = [_number(item) for item in given.items]
+        return None if None in numbers else [number for number in numbers if number is not None]
+    number = _number(given)
+    return None if number is None else [number]
+
+
+def _absolute(dim: int, rank: int | None) -> int:
+    return dim + rank if dim < 0 and rank is not None else dim
+
+
+def _moved(
+    name: str, shard: Shard, arguments: Sequence[Kind], keywords: dict[str, Kind]
+) -> Kind | None:
+    if shard.dim is None:
+        return None
+    numbers = [_number(kind) for kind in arguments]
+    if len(arguments) == 1 and isinstance(arguments[0], Bunch):
+        numbers = [_number(kind) for kind in arguments[0].items]
+    if keywords and name != "flatten":
+        numbers = [_number(kind) for kind in keywords.values()]
+    if name == "flatten":
+        start = _number(keywords.get("start_dim")) if "start_dim" in keywords else 0
+        start = numbers[0] if numbers else start
+        return replace(shard, nested=False, rank=1 if start == 0 else None) if shard.dim == 0 else None
+    if name == "t":
+        return replace(shard, dim=1 - shard.dim) if shard.dim in (0, 1) else None
+    if name == "squeeze" and not arguments:
+        return replace(shard, nested=False, rank=None) if shard.dim == 0 else None
+    if None in numbers or not numbers:
+        return None
+    dims = [_absolute(number, shard.rank) for number in numbers if number is not None]
+    if name in ("transpose", "swapaxes"):
+        if min(dims) < 0:  # counted from an end whose distance is not known: the batch is first
+            return shard if shard.dim == 0 and 0 not in dims else None
+        swap = {dims[0]: dims[1], dims[1]: dims[0]}
+        return replace(shard, dim=swap.get(shard.dim, shard.dim))
+    if name == "permute":
+        return replace(shard, dim=dims.index(shard.dim)) if shard.dim in dims else None
+    if name == "unsqueeze":
+        up = 0 <= dims[0] <= shard.dim
+        rank = None if shard.rank is None else shard.rank + 1
+        return replace(shard, dim=shard.dim + up, rank=rank, nested=False)
+    if dims[0] == shard.dim:
+        return None
+    return replace(shard, dim=shard.dim - (0 <= dims[0] < shard.dim), rank=None, nested=False)
+
+
+def index(shard: Shard, key: Kind, key_is_slice: bool, tail: Sequence[tuple[Kind, bool]]) -> Kind | None:
+    """``shard[key]`` or ``shard[key, *tail]``; the flags say which keys are plain slices."""
+    if isinstance(key, Const) and isinstance(key.value, str):
+        return replace(shard, nested=True) if shard.nested else None
+    if shard.nested and not tail and _number(key) is not None:
+        return replace(shard, nested=False)
+    if isinstance(key, Shard) and not tail:
+        return replace(shard, ragged=True, nested=False) if shard.dim == 0 else None
+    if shard.dim == 1 and not tail and key_is_slice:
+        return replace(shard, nested=False)
+    if shard.dim != 0:
+        return None
+    if key_is_slice and isinstance(key, Const) and key.value == "all":
+        dropped = sum(not is_slice for _, is_slice in tail)
+        rank = None if shard.rank is None else shard.rank - dropped
+        return replace(shard, nested=False, rank=rank)
+    if isinstance(key, Const) and key.value is Ellipsis:
+        return replace(shard, nested=False, rank=None)
+    return None

@@ -1,0 +1,63 @@
+"""What rules share: turning nodes into edits and refusals."""
+
+import ast
+from collections.abc import Iterable
+
+from trainera.plan import Action, Edit, Insert, Refusal, Wrap
+from trainera.read.facts import Facts, Spot, Trouble
+from trainera.read.source import SourceFile
+
+Finding = Edit | Refusal
+
+
+def edit(
+    rule: str,
+    file: SourceFile,
+    node: ast.AST,
+    action: Action,
+    reason: str,
+    imports: tuple[str, ...],
+) -> Edit:
+    return Edit(
+        rule=rule, place=file.place(node), action=action, reason=reason, imports=imports
+    )
+
+
+def wrap(template: str) -> Wrap:
+    return Wrap(template=template)
+
+
+def before(text: str) -> Insert:
+    return Insert(text=text, where="before")
+
+
+def after(text: str) -> Insert:
+    return Insert(text=text, where="after")
+
+
+def refuse(rule: str, file: SourceFile, node: ast.AST, what: str, why: str, do: str) -> Refusal:
+    return Refusal(rule=rule, place=file.place(node), what=what, why=why, do=do)
+
+
+def refusal_of(trouble: Trouble) -> Refusal:
+    return refuse(
+        trouble.rule, trouble.file, trouble.node, trouble.what, trouble.why, trouble.do
+    )
+
+
+def spots(records: Iterable[Spot]) -> dict[ast.AST, list[Spot]]:
+    """Spots by node: a function that is called in several ways has its edits once."""
+    found: dict[ast.AST, list[Spot]] = {}
+    for spot in records:
+        found.setdefault(spot.node, []).append(spot)
+    return found
+
+
+def tight(node: ast.AST) -> bool:
+    """Whether an expression can be a factor of a product without parentheses."""
+    return isinstance(
+        node, ast.Call | ast.Name | ast.Attribute | ast.Subscript | ast.Constant
+    ) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div))
+
+
+__all__ = ["Facts", "Finding"]

@@ -1,0 +1,43 @@
+"""What is asked of the network itself goes past the wrapper.
+
+**What.** `model.state_dict()`, `model.fc`, `model.encode(x)`, `copy.deepcopy(model)` become
+`model.module.state_dict()` and so on.
+
+**Why.** The wrapper knows calls, parameters and modes; everything else belongs to the network
+inside. Saved through the wrapper, every key would begin with `module.`, and the sequential script
+could not load it.
+
+**Example.**
+
+    - torch.save(model.state_dict(), "best.pt")
+    + crew.once(torch.save, model.module.state_dict(), "best.pt")
+
+**Safety.** In functions that are given wrapped and bare networks, `crew.bare(model)` is used.
+
+**Limits.** A training step through such an access is refused (see `wrap`).
+"""
+
+from collections.abc import Iterator
+
+from trainera.engines.base import CREW, Engine
+from trainera.plan import Options
+from trainera.read.facts import Facts
+from trainera.rules.torch._tools import Finding, edit, spots, wrap
+
+NAME = "access"
+
+
+def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+    for node, found in spots(facts.bare.values()).items():
+        always = {spot.what for spot in found} == {"module"} and not any(
+            key[1] is node for key in facts.plain_models
+        )
+        template = engine.bare if always else "crew.bare({})"
+        yield edit(
+            NAME,
+            found[0].file,
+            node,
+            wrap(template),
+            "this is asked of the network inside the wrapper; keys and attributes stay the same",
+            () if always else (CREW,),
+        )

@@ -1,0 +1,38 @@
+"""Decisions that hang on the clock or on files are the first worker's.
+
+**What.** A condition that reads the clock, the file system or a worker's own random numbers is put
+into `crew.agree(…)`.
+
+**Why.** `if os.path.exists("last.pt")` may be true for a worker that comes a moment later;
+`if time.time() > limit` differs by microseconds. Workers that take different branches hang.
+
+**Example.**
+
+    - if os.path.exists("last.pt"):
+    + if crew.agree(os.path.exists("last.pt")):
+
+**Safety.** All workers take the branch that the first one would take.
+
+**Limits.** None known.
+"""
+
+from collections.abc import Iterator
+
+from trainera.engines.base import CREW, Engine
+from trainera.plan import Options
+from trainera.read.facts import Facts
+from trainera.rules.torch._tools import Finding, edit, spots, wrap
+
+NAME = "agree"
+
+
+def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+    for node, found in spots(facts.agree.values()).items():
+        yield edit(
+            NAME,
+            found[0].file,
+            node,
+            wrap("crew.agree({})"),
+            f"all workers follow the first one's answer: {found[0].what} may differ",
+            (CREW,),
+        )

@@ -1,0 +1,47 @@
+"""Batch normalisation uses the statistics of the global batch.
+
+**What.** The network passes through `crew.batchnorm(…)` before it is wrapped.
+
+**Why.** A batch-norm layer computes mean and variance over the samples it sees. On a worker that
+is a slice, so the network would learn something else, and the running statistics would differ from
+worker to worker. With the crew's layers all workers use the mean and variance of the whole batch.
+
+**Example.**
+
+    + model = DistributedDataParallel(crew.batchnorm(Net()), broadcast_buffers=False)
+
+**Safety.** Works on CPU too, with slices of unequal size and with workers that have no sample. The
+layers keep their names, keys and, when the network is saved as a whole, their class.
+
+**Limits.** One exchange a layer forward and one backward. `--batchnorm local` leaves the layers as
+they are; what is learned is then no longer the same.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from trainera.engines.base import CREW, Engine
+from trainera.plan import Options
+from trainera.read.facts import Facts
+from trainera.rules.torch._tools import Finding, after, edit, wrap
+from trainera.rules.torch.wrap import carriers
+
+NAME = "batchnorm"
+
+
+def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+    if options.batchnorm == "local" or not facts.batchnorm:
+        return
+    reason = "batch statistics are those of the global batch, not of one worker's slice"
+    done: set[tuple[ast.AST, str]] = set()
+    for carrier in carriers(facts).values():
+        target = ast.unparse(carrier.target)
+        if (carrier.node, target) in done:
+            continue
+        done.add((carrier.node, target))
+        if carrier.value is not None:
+            action = wrap("crew.batchnorm({})")
+            yield edit(NAME, carrier.file, carrier.value, action, reason, (CREW,))
+        else:
+            action_after = after(f"crew.batchnorm({target})")
+            yield edit(NAME, carrier.file, carrier.node, action_after, reason, (CREW,))

@@ -1,0 +1,53 @@
+"""A figure of a slice becomes the figure of the batch before anyone sees it.
+
+**What.** Where a value of one worker's slice would be printed, logged, compared, stored or returned,
+`loader.mean(…)`, `loader.sum(…)` or `loader.gather(…)` is put around it.
+
+**Why.** Nobody wants the loss of one worker's share. And a decision (stop early, keep the best,
+lower the learning rate) taken from it would be taken differently by different workers, which
+hangs the run.
+
+**Example.**
+
+    -     losses.append(loss.item())
+    +     losses.append(train_loader.mean(loss.item()))
+
+**Safety.** Every worker gets the same bits. A mean is weighted by the slices' sizes, counts are
+added, rows are put together in the order of the batch.
+
+**Limits.** One exchange for every value and step; running totals do better (see `tally`).
+"""
+
+from collections.abc import Iterator
+
+from trainera.engines.base import CREW, Engine
+from trainera.plan import Options
+from trainera.read.facts import Facts, by_node
+from trainera.rules.torch._tools import Finding, edit, refuse, wrap
+
+NAME = "metrics"
+REASONS = {
+    "mean": "the mean over the whole batch, not over one worker's slice",
+    "sum": "the sum over the whole batch, not over one worker's slice",
+    "gather": "the rows of the whole batch, in order, not one worker's slice",
+}
+
+
+def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+    plain = {node for _, node in facts.plain}
+    for node, records in by_node(facts.escapes):
+        forms = {(record.method, record.text) for record in records}
+        record = next(iter(records))
+        if len(forms) > 1 or node in plain:
+            yield refuse(
+                NAME,
+                record.file,
+                node,
+                "this code is given shares of a batch and whole values",
+                "which of them it works on cannot be told here",
+                "call it with one kind of value only",
+            )
+            continue
+        method, text = forms.pop()
+        template = f"{text}.{method}({{}})"
+        yield edit(NAME, record.file, node, wrap(template), REASONS[method], (CREW,))

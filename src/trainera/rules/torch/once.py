@@ -1,0 +1,40 @@
+"""What changes files or talks to a tracking service is done by one worker.
+
+**What.** `torch.save(…)`, `open(…, "w")`, `os.makedirs(…)`, `SummaryWriter(…)` and their like go
+through `crew.once(…)`.
+
+**Why.** Several workers writing one file spoil it. Every worker evaluates the arguments, so that
+whatever they need of the others cannot hang; the first one acts, and all wait until it is done, so
+that nobody reads a half-written file.
+
+**Example.**
+
+    - torch.save(state, "best.pt")
+    + crew.once(torch.save, state, "best.pt")
+
+**Safety.** What the call returns is, on the other workers, an object that takes every method call
+and does nothing, so `with crew.once(open, path, "w") as file:` works unchanged.
+
+**Limits.** Calls of libraries that are not known to write are left as they are.
+"""
+
+from collections.abc import Iterator
+
+from trainera.engines.base import CREW, Engine
+from trainera.plan import Options, Through
+from trainera.read.facts import Facts
+from trainera.rules.torch._tools import Finding, edit, spots
+
+NAME = "once"
+
+
+def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+    for node, found in spots(facts.once.values()).items():
+        yield edit(
+            NAME,
+            found[0].file,
+            node,
+            Through(function="crew.once"),
+            "done by the first worker; the others evaluate the arguments and wait",
+            (CREW,),
+        )

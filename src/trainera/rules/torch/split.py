@@ -1,0 +1,109 @@
+"""Every loader hands each worker its slice of each batch.
+
+**What.** `DataLoader(…)` is put into `crew.split(…)`.
+
+**Why.** The script's own sampler goes on choosing the batches, in the same order, on every worker;
+each worker then reads its contiguous slice of the indices and no other sample. So the global batch,
+the number of steps, the learning rate and the schedule stay what they were, and any sampler works:
+weighted, subset, custom, batch sampler.
+
+**Example.**
+
+    - loader = DataLoader(data, batch_size=128, shuffle=True)
+    + loader = crew.split(DataLoader(data, batch_size=128, shuffle=True))
+
+**Safety.** `skip_empty=True` is added for loaders that are only evaluated: a worker without a
+sample of the last, short batch skips it. In training it takes part with weight 0 instead, because
+the others wait for it. `collate_first=True` is added where the script makes batches by a function
+of its own that may look at several samples, e.g. to pad them: the batch is then made as a whole
+before it is cut.
+
+**Limits.** An evaluation whose figures cannot be combined over workers keeps its loader whole:
+every worker evaluates all of it, which costs time but is right. In training it is refused.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from trainera.engines.base import CREW, Engine
+from trainera.plan import Options
+from trainera.read.accounts import deferrable
+from trainera.read.facts import Facts, LoaderFact
+from trainera.read.kinds import External, Func, Kind
+from trainera.rules.torch._tools import Finding, edit, wrap
+
+NAME = "split"
+ROW_BY_ROW = {
+    *("zip", "list", "tuple", "stack", "tensor", "as_tensor", "from_numpy", "default_collate"),
+    *("LongTensor", "FloatTensor", "Tensor", "array", "asarray", "float", "int", "long", "append"),
+    *("map", "dict", "unsqueeze", "double", "str", "bool", "to", "items", "keys", "values"),
+}
+
+
+def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+    skippable = loaders_that_skip(facts)
+    used = frozenset().union(*(loop.loaders for loop in facts.loops.values()))
+    for node, loader in facts.loaders.items():
+        if node not in used:
+            if not loader.ordered:
+                yield edit(
+                    NAME,
+                    loader.file,
+                    node,
+                    wrap("crew.whole({})"),
+                    "every worker reads all of it, in the first worker's order: what is computed "
+                    "from it could not be combined over the workers",
+                    (CREW,),
+                )
+            continue
+        options_text, extra = "", ""
+        if not keeps_rows_apart(loader):
+            options_text += ", collate_first=True"
+            extra += "; batches are collated whole, then cut, as samples may be padded together"
+        if node in skippable:
+            options_text += ", skip_empty=True"
+            extra += "; a worker without a sample of the last batch skips it"
+        yield edit(
+            NAME,
+            loader.file,
+            node,
+            wrap("crew.split({}" + options_text + ")"),
+            "each worker reads its slice of every batch; batches, order and steps stay the same"
+            + extra,
+            (CREW,),
+        )
+
+
+def loaders_that_skip(facts: Facts) -> frozenset[ast.AST]:
+    """Loaders whose every loop goes on without a worker that has no sample."""
+    waiting = deferrable(facts)
+    at_once = {facts.tallies[key].loop for key in facts.tallies if key not in waiting}
+    needs_all: set[ast.AST] = set()
+    for loop in facts.loops.values():
+        if (
+            loop.training
+            or loop.collective
+            or not loop.evaluating
+            or loop.node in at_once
+            or not isinstance(loop.node, ast.For)
+        ):
+            needs_all |= loop.loaders
+    return frozenset(facts.loaders) - needs_all
+
+
+def keeps_rows_apart(loader: LoaderFact) -> bool:
+    """Whether a batch is made sample by sample, so that a slice can be made alone."""
+    collate: Kind | None = loader.collate
+    if collate is None:
+        return True
+    if isinstance(collate, External):
+        return collate.name.endswith("default_collate")
+    if not isinstance(collate, Func):
+        return False
+    for node in ast.walk(collate.node):
+        if isinstance(node, ast.Call):
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else None
+            called = node.func.id if isinstance(node.func, ast.Name) else called
+            if called not in ROW_BY_ROW:
+                return False
+    return True

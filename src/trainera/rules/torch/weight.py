@@ -1,0 +1,132 @@
+"""The loss of a slice counts in proportion to the slice.
+
+**What.** `loss.backward()` becomes `(loss * loader.share).backward()`.
+
+**Why.** The engine averages over workers, not over samples. Where slices are equal that is the
+same. In a short last batch they are not: the loss of k out of n samples on N workers counts k·N/n.
+A loss that is a sum over samples counts N, because averaging would divide it by N.
+
+**Example.**
+
+    -     loss.backward()
+    +     (loss * train_loader.share).backward()
+
+**Safety.** `share` is 1.0 for equal slices; the value of `loss` itself is not changed.
+
+**Limits.** The loss must be a mean or a sum over the samples of the batch (or be made of such by
+adding and scaling). Others are refused: losses that compare samples of a batch with each other,
+means over class weights or over targets that are not ignored, roots or products of means, losses
+of a library of which it is not known how they reduce.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from trainera.engines.base import CREW, Engine
+from trainera.plan import Options
+from trainera.read.facts import Backward, Facts, by_node
+from trainera.read.kinds import Lost, Mean, Shard, Share, Sum
+from trainera.rules.torch._tools import Finding, edit, refuse, wrap
+
+NAME = "weight"
+
+
+def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+    for _, records in by_node(facts.backwards):
+        reached = [record for record in records if isinstance(record.kind, Share)] or list(records)
+        problems = [problem for record in reached if (problem := _problem(record, facts))]
+        if problems:
+            yield problems[0]
+            continue
+        forms = {(type(record.kind), record.text) for record in reached}
+        record = reached[0]
+        if len(forms) > 1:
+            yield refuse(
+                NAME,
+                record.file,
+                record.node,
+                "this step is run on losses of different kinds",
+                "a mean and a sum over the batch have different weights",
+                "give each kind of loss a training step of its own",
+            )
+            continue
+        kind, text = forms.pop()
+        name = engine.mean_weight if kind is Mean else engine.sum_weight
+        template = f"{{}} * {text}.{name}"
+        if record.value is _receiver(record.node):
+            template = f"({template})"
+        reason = (
+            "the engine averages over workers: a slice of k of n samples counts k·N/n"
+            if kind is Mean
+            else "the engine averages over workers, but this loss is a sum over samples"
+        )
+        yield edit(NAME, record.file, record.value, wrap(template), reason, (CREW,))
+    yield from _several_in_a_step(facts)
+
+
+def _receiver(call: ast.Call) -> ast.expr:
+    assert isinstance(call.func, ast.Attribute)
+    return call.func.value
+
+
+def _problem(record: Backward, facts: Facts) -> Finding | None:
+    kind = record.kind
+    do = "use a loss that is a mean or a sum over the samples of the batch"
+    if record.loop is None:
+        what = "gradients are computed outside of any loop over a DataLoader"
+        why = "there is no batch whose samples could be shared out"
+        return refuse(NAME, record.file, record.node, what, why, "draw batches from a DataLoader")
+    if isinstance(kind, Lost):
+        what = "the loss cannot be split over workers"
+        return refuse(NAME, record.file, record.node, what, kind.why, do)
+    if not isinstance(kind, Mean | Sum):
+        what = "how this loss depends on the batch cannot be seen"
+        why = "it is no mean or sum over samples that the analysis could follow"
+        if isinstance(kind, Shard):
+            what, why = "the loss is not reduced", "its weight in the batch is not known"
+        return refuse(NAME, record.file, record.node, what, why, do)
+    trained = {(origin, through) for origin, through in kind.models if origin in facts.trained}
+    if not trained:
+        what = "no network that an optimizer trains takes part in this loss"
+        why = "there is nothing whose gradients could be averaged"
+        do = "give the network's parameters to a torch.optim optimizer"
+        return refuse(NAME, record.file, record.node, what, why, do)
+    if not all(through for _, through in trained):
+        what = "the loss is computed past the network's own call"
+        why = "the wrapper averages the gradients of calls of the network only"
+        do = "move the computation into forward() and call the network"
+        return refuse(NAME, record.file, record.node, what, why, do)
+    return None
+
+
+def _several_in_a_step(facts: Facts) -> Iterator[Finding]:
+    for loop in facts.loops.values():
+        steps = sorted(loop.backwards, key=lambda node: getattr(node, "lineno", 0))
+        for first, second in zip(steps, steps[1:], strict=False):
+            if not _exclusive(first, second, loop.file.parents):
+                yield refuse(
+                    NAME,
+                    loop.file if second in loop.file.parents else facts.script,
+                    second,
+                    "a second backward() in the same step",
+                    "several networks or losses trained in turns cannot be split yet",
+                    "add the losses up and call backward() once",
+                )
+
+
+def _exclusive(first: ast.AST, second: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether two nodes stand in different branches of one condition."""
+    branches: dict[ast.AST, bool] = {}
+    node = first
+    while node in parents:
+        above = parents[node]
+        if isinstance(above, ast.If):
+            branches[above] = node in above.orelse
+        node = above
+    node = second
+    while node in parents:
+        above = parents[node]
+        if isinstance(above, ast.If) and above in branches:
+            return branches[above] != (node in above.orelse)
+        node = above
+    return False

@@ -1,0 +1,109 @@
+"""The network is wrapped, so that its gradients are averaged over the workers.
+
+**What.** The network goes into the engine's wrapper once it has its final form: after it was built,
+moved to its device, changed in precision. `nn.DataParallel` is replaced.
+
+**Why.** Every worker computes gradients from its slice of the batch. The wrapper averages them
+while they are computed, and gives all workers the first one's weights to start from.
+
+**Example.**
+
+    - model = Net().to(device)
+    + model = DistributedDataParallel(Net().to(device), broadcast_buffers=False)
+
+**Safety.** Buffers need no broadcast: batch normalisation keeps them equal (see `batchnorm`).
+
+**Limits.** A training step that goes past the wrapper, through a method other than a call of the
+network, is refused: its gradients would not be averaged.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from trainera.engines.base import Engine
+from trainera.plan import Options, Unwrap
+from trainera.read.facts import Carrier, Facts
+from trainera.rules.torch._tools import Finding, after, edit, refuse, wrap
+
+NAME = "wrap"
+
+
+def carriers(facts: Facts) -> dict[ast.AST, Carrier]:
+    """For each trained network the place where it is wrapped."""
+    chosen: dict[ast.AST, Carrier] = {}
+    for origin in facts.trained:
+        before_use = facts.carriers[: facts.first_use.get(origin, len(facts.carriers))]
+        found = [carrier for carrier in before_use if origin in carrier.models]
+        found = [carrier for carrier in found if not carrier.repeated] or found
+        if not found:
+            continue
+        last = found[-1]
+        if last.conditional:
+            last = _after_condition(last, found) or last
+        chosen[origin] = last
+    return chosen
+
+
+def _after_condition(last: Carrier, found: list[Carrier]) -> Carrier | None:
+    """Where a network is moved under a condition, it is wrapped once the condition is over."""
+    for carrier in reversed(found):
+        if carrier.conditional or ast.unparse(carrier.target) != ast.unparse(last.target):
+            continue
+        siblings = _block_of(carrier)
+        for statement in siblings:
+            if last.file.within(last.node, statement):
+                return Carrier(
+                    node=statement,
+                    target=carrier.target,
+                    value=None,
+                    file=carrier.file,
+                    models=carrier.models,
+                )
+    return None
+
+
+def _block_of(carrier: Carrier) -> list[ast.stmt]:
+    parent = carrier.file.parents[carrier.node]
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(parent, name, None)
+        if isinstance(block, list) and carrier.node in block:
+            return block
+    return []
+
+
+def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+    reason = "gradients are averaged over the workers; all start from the first one's weights"
+    done: set[tuple[ast.AST, str]] = set()
+    chosen = carriers(facts)
+    for spot in facts.parallels.values():
+        yield edit(
+            NAME,
+            spot.file,
+            spot.node,
+            Unwrap(),
+            "DataParallel is replaced: each worker has one device",
+            (),
+        )
+    for origin in facts.trained:
+        if origin not in chosen:
+            file = next(f for f in facts.files.values() if origin in f.parents)
+            yield refuse(
+                NAME,
+                file,
+                origin,
+                "the network made here is trained, but where it gets a name is not clear",
+                "it has to be wrapped before it is used",
+                "assign it to a variable of its own before the training loop",
+            )
+    for carrier in chosen.values():
+        target = ast.unparse(carrier.target)
+        if (carrier.node, target) in done:
+            continue
+        done.add((carrier.node, target))
+        imports = engine.wrap.imports
+        if carrier.value is not None:
+            action = wrap(engine.wrap.text)
+            yield edit(NAME, carrier.file, carrier.value, action, reason, imports)
+        else:
+            text = f"{target} = {engine.wrap.text.format(target)}"
+            yield edit(NAME, carrier.file, carrier.node, after(text), reason, imports)
