@@ -90,8 +90,10 @@ def check(path: Path, random: Random) -> None:
         if number not in touched | inline:
             at = [i for i, origin in enumerate(converted.lines) if origin == number]
             new = [after[i] for i in at]
-            assert line in new
-            new.remove(line)
+            # Parentheses around an expression may become those of the call, on their own line.
+            same = [text for text in new if line in (text, text.replace("crew.f(", "("))]
+            assert len(same) >= 1
+            new.remove(same[0])
             assert {text.strip() for text in new} <= {"", CREW}
     compile_with_original_lines(converted, "train.py")
 

@@ -147,7 +147,7 @@ def saved_difference(expected: Path, actual: Path, tolerance: float) -> str | No
     if expected.suffix in (".pt", ".pth", ".ckpt"):
         import torch
 
-        left, right = (torch.load(path, weights_only=True) for path in (expected, actual))
+        left, right = (load_saved(path) for path in (expected, actual))
         return value_difference(left, right, tolerance, expected.name)
     if expected.suffix == ".npy":
         import numpy as np
@@ -155,6 +155,21 @@ def saved_difference(expected: Path, actual: Path, tolerance: float) -> str | No
         return value_difference(np.load(expected), np.load(actual), tolerance, expected.name)
     found = text_difference(expected.read_text(), actual.read_text(), tolerance)
     return found and f"{expected.name}: {found}"
+
+
+def load_saved(path: Path) -> object:
+    """What `torch.save` wrote; of a network saved as a whole, its state."""
+    import torch
+
+    layers = [
+        item
+        for module in (torch.nn.modules.container, torch.nn.modules.linear, torch.nn.modules.activation)
+        for item in vars(module).values()
+        if isinstance(item, type)
+    ]
+    with torch.serialization.safe_globals([*layers, torch.nn.BatchNorm1d, torch.nn.BatchNorm2d]):
+        loaded = torch.load(path, weights_only=True)
+    return loaded.state_dict() if isinstance(loaded, torch.nn.Module) else loaded
 
 
 def value_difference(left: object, right: object, tolerance: float, where: str) -> str | None:

@@ -14,7 +14,6 @@ import runpy
 import signal
 import sys
 import time
-import traceback
 
 
 def work(job: dict, rank: int) -> None:
@@ -35,7 +34,7 @@ def work(job: dict, rank: int) -> None:
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else int(error.code is not None)
     except BaseException:
-        traceback.print_exc()
+        sys.excepthook(*sys.exc_info())  # a muted worker's goes to the real stderr
         status = 1
     finish(status)
 

@@ -3,7 +3,7 @@
 from trainera.crew.joining import join
 from trainera.crew.normalising import batchnorm
 from trainera.crew.reduction import sum
-from trainera.crew.splitting import Split, current, split
+from trainera.crew.splitting import Split, current, split, whole
 from trainera.crew.state import rank, size
 from trainera.crew.turns import Nobody, agree, bare, in_turn, once
 
@@ -21,4 +21,5 @@ __all__ = [
     "size",
     "split",
     "sum",
+    "whole",
 ]

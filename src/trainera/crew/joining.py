@@ -8,6 +8,7 @@ import os
 import sys
 import threading
 import traceback
+import warnings
 from datetime import timedelta
 from types import TracebackType
 from typing import Any
@@ -33,6 +34,8 @@ def join() -> None:
     CREW.read_environment()
     if CREW.rank > 0:
         mute()
+    # Since torch 2.13 the argument has another name, which older versions do not know.
+    warnings.filterwarnings("ignore", "`broadcast_buffers` is deprecated", FutureWarning)
     choose_device()
     choose_threads()
     if not dist.is_initialized():

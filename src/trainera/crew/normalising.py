@@ -166,8 +166,9 @@ class Normalise(torch.autograd.Function):
             slope = -outer * scale * sums[channels:] / count
             offset = -outer * sums[:channels] / count - slope * mean.to(torch.float64)
             shape = [1, channels] + [1] * (input.dim() - 2)
-            slope, offset = (each.to(mean.dtype).reshape(shape) for each in (slope, offset))
-            direct = (direct + torch.addcmul(offset, input.to(mean.dtype), slope)).to(input.dtype)
+            wide = direct.to(mean.dtype)  # the same tensor unless it has half precision
+            wide.addcmul_(input.to(mean.dtype), slope.to(mean.dtype).reshape(shape))
+            direct = wide.add_(offset.to(mean.dtype).reshape(shape)).to(input.dtype)
         if weight is None:
             for_weight = for_bias = None
         return direct, for_weight, for_bias, None, None, None, None, None

@@ -1,14 +1,13 @@
 """One pass over a split loader."""
 
 import contextlib
-import copy
 import opcode
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from trainera.crew.rows import Cutter, row_count, slice_bounds
+from trainera.crew.rows import Cutter, duplicate, row_count, slice_bounds
 from trainera.crew.sampling import Planned, SliceSampler, refuse_if_more
 from trainera.crew.state import CREW, StepValues
 from trainera.crew.streams import STREAMS
@@ -30,11 +29,11 @@ class StandIn:
         # If it cannot be told which row is which, the whole batch stands in.
         with contextlib.suppress(ValueError):
             batch = Cutter().cut(batch, count, 0, 1)
-        self.row = copy.deepcopy(batch)
+        self.row = duplicate(batch)
 
     def get(self) -> Any:
         """The row in containers of its own, which the script may take apart."""
-        return copy.deepcopy(self.row)
+        return duplicate(self.row)
 
 
 class Pass:

@@ -152,6 +152,21 @@ def like_mapping(value: Any, items: dict[Any, Any]) -> Any:
     return same
 
 
+def duplicate(batch: Any) -> Any:
+    """A copy that shares neither containers nor memory with the batch, as far as it is known."""
+    if isinstance(batch, torch.Tensor):
+        return batch.detach().clone()
+    if is_numpy(batch):
+        return batch.copy()
+    if isinstance(batch, Mapping):
+        items = {key: duplicate(item) for key, item in batch.items()}
+        return items if type(batch) is dict else like_mapping(batch, items)
+    if isinstance(batch, list | tuple):
+        items_of = [duplicate(item) for item in batch]
+        return type(batch)(*items_of) if hasattr(batch, "_fields") else type(batch)(items_of)
+    return copy.copy(batch)
+
+
 def checked_rows(value: Any, mine: int, active: bool) -> None:
     """Raises ValueError unless all leaves are whole multiples of this worker's rows."""
     if isinstance(value, tuple):

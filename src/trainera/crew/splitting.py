@@ -37,6 +37,46 @@ def split(loader: Any, *, skip_empty: bool = False, collate_first: bool = False)
     return Split(loader, skip_empty, collate_first)
 
 
+def whole(loader: Any) -> "WholeLoader":
+    """The loader, read in full by every worker in the order of the first one."""
+    return WholeLoader(loader)
+
+
+class WholeLoader:
+    """A loader that is not shared; all that it draws is drawn from the shared stream."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def __iter__(self) -> Iterator[Any]:
+        if CREW.size == 1:
+            yield from self._loader
+            return
+        STREAMS.synchronise()
+        held_own = STREAMS.to_shared()
+        try:
+            batches = iter(self._loader)
+        finally:
+            STREAMS.back(held_own)
+        while True:
+            held_own = STREAMS.to_shared()
+            try:
+                batch = next(batches)
+            except StopIteration:
+                return
+            finally:
+                STREAMS.back(held_own)
+            yield batch
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_loader":  # asked for by copy and pickle before there is one
+            raise AttributeError(name)
+        return getattr(self._loader, name)
+
+
 def current() -> "Split":
     """The split loader whose loop is running; if none is, the one that ran last."""
     found = CREW.innermost() or CREW.last
@@ -154,6 +194,31 @@ class Split(StepValues):
         """The mean over the samples of this batch, of means over each worker's samples."""
         factor = self.fraction if CREW.size > 1 else None
         return reduce_values((value,), factor, mean=True)[0]
+
+    def by_weight(
+        self,
+        loss: torch.Tensor,
+        target: torch.Tensor,
+        of: Any = None,
+        weight: torch.Tensor | None = None,
+        ignore_index: int = -100,
+    ) -> torch.Tensor:
+        """A mean over class weights or unignored targets, scaled to count like one over samples.
+
+        The slice's part of the batch's weight takes the place of its part of the samples.
+        """
+        if CREW.size == 1 or CREW.innermost() is None or target.is_floating_point():
+            return loss
+        if of is not None:
+            weight, ignore_index = getattr(of, "weight", None), getattr(of, "ignore_index", -100)
+        kept = target[target != ignore_index]
+        mine = float(kept.numel() if weight is None else weight[kept].sum().item())
+        whole = reduce_values((mine,), None if self.active else 0.0)[0]
+        if whole == 0:
+            return loss
+        if mine == 0 or not self.active:
+            return loss.nan_to_num() * 0.0
+        return loss * (mine / whole / self.fraction)
 
     def gather(self, value: Any) -> Any:
         """The rows of all workers, in order: what the sequential script has at this place.

@@ -48,6 +48,11 @@ class Nobody:
     def __contains__(self, item: Any) -> bool:
         return False
 
+    def __lt__(self, other: Any) -> bool:  # a logging handler is asked for its level
+        return False
+
+    __le__ = __gt__ = __ge__ = __lt__
+
     def __getitem__(self, key: Any) -> "Nobody":
         return self
 

@@ -29,6 +29,8 @@ class Engine:
     """The statement by which a worker joins."""
     wrap: Phrase
     """What goes around the network."""
+    wrap_with_idle_layers: str
+    """The same for a network that has layers which get no gradients."""
     bare: str
     """The network inside its wrapper."""
     mean_weight: str

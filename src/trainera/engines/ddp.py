@@ -14,6 +14,9 @@ ENGINE = Engine(
         text="DistributedDataParallel({}, broadcast_buffers=False)",
         imports=("from torch.nn.parallel import DistributedDataParallel", CREW),
     ),
+    wrap_with_idle_layers=(
+        "DistributedDataParallel({}, broadcast_buffers=False, find_unused_parameters=True)"
+    ),
     bare="{}.module",
     mean_weight="share",
     sum_weight="parts",

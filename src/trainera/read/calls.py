@@ -98,6 +98,8 @@ class Calls(Library):
                 )
                 return PLAIN
             case Params():
+                if name == "requires_grad_":
+                    self.frees(node, owner, frame)
                 return owner
             case Loss() if name in tables.MOVES:
                 return owner
@@ -129,7 +131,8 @@ class Calls(Library):
         kinds = [self.eval(argument, frame) for argument in node.args]
         if not kinds:
             return PLAIN
-        kind = element(kinds[-1]) if function.attr == "extend" else kinds[-1]
+        many = function.attr == "extend" and isinstance(kinds[-1], Bunch | Listing | Params)
+        kind = element(kinds[-1]) if many else kinds[-1]
         if holds_share(kind) and not frame.lenient and (loop is None or owner.born is not loop):
             self.whole_arguments(node, frame)
             kind = PLAIN
@@ -222,6 +225,8 @@ class Calls(Library):
             if not owner.part:
                 self.mode = "either" if unknown else "eval" if off else "train"
             return owner
+        if name == "requires_grad_":
+            self.frees(node, owner, frame)
         if name in tables.MOVES or name in tables.SAME_MODEL:
             self.through_wrapper(function.value, owner, frame, name)
             self.whole_arguments(node, frame)

@@ -108,6 +108,9 @@ class Core:
     def run(self, statements: list[ast.stmt], frame: Frame) -> None:
         raise AssertionError
 
+    def through_wrapper(self, node: ast.expr, owner: Model, frame: Frame, name: str) -> None:
+        raise AssertionError
+
     def spend(self, frame: Frame) -> None:
         self._spent += 1
         if self._spent > BUDGET:

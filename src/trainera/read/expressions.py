@@ -332,6 +332,7 @@ class Expressions(Statements):
             self.whole(node.slice, frame)
             return owner if isinstance(node.slice, ast.Slice) else element(owner)
         if isinstance(owner, Model):
+            self.through_wrapper(node.value, owner, frame, "__getitem__")
             return replace(owner, part=True, cls=None, wrapped=False)
         key = self.whole(node.slice, frame)
         return next((kind for kind in (owner, key) if isinstance(kind, Own | Whole)), PLAIN)

@@ -83,6 +83,15 @@ class Backward:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Weighed:
+    """A loss whose mean is over something else than samples, and how its weight is computed."""
+
+    node: ast.Call
+    file: SourceFile
+    template: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Carrier:
     """A statement after which a variable holds a network in the form in which it is trained."""
 
@@ -135,6 +144,7 @@ class Facts:
     """Expressions that were looked at as an escape and were none."""
     tallies: dict[Key, Tally] = field(default_factory=dict)
     backwards: dict[Key, Backward] = field(default_factory=dict)
+    weighed: dict[Key, Weighed] = field(default_factory=dict)
     carriers: list[Carrier] = field(default_factory=list)
     """In the order in which they are run."""
     first_use: dict[ast.AST, int] = field(default_factory=dict)

@@ -108,6 +108,8 @@ class Loss(Kind):
 
     reduction: str
     trouble: str = ""
+    weighted: bool = False
+    """Its mean is over class weights or over the targets that are not ignored."""
 
 
 @dataclass(frozen=True)
@@ -318,6 +320,9 @@ def element(kind: Kind) -> Kind:
         return Shard(kind.origins, nested=True)
     if isinstance(kind, Params | Whole):
         return kind
+    if isinstance(kind, Share):
+        why = "a batch is taken apart sample by sample"
+        return Lost(kind.loaders, why, models=kind.models)
     if isinstance(kind, Model) and kind.inside:
         return kind.inside[0]
     return PLAIN

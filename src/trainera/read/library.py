@@ -6,7 +6,7 @@ from dataclasses import replace
 from trainera.read import tables, tensors
 from trainera.read.core import Frame, first_share
 from trainera.read.expressions import Expressions
-from trainera.read.facts import LoaderFact, Spot
+from trainera.read.facts import LoaderFact, Spot, Weighed
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -183,7 +183,7 @@ class Library(Expressions):
     def _torch_nn(self, name: str, last: str, node: ast.Call, frame: Frame) -> Kind | None:
         if name.startswith("torch.nn.functional.") and last in tables.LOSS_FUNCTIONS:
             positional, keywords = self.arguments(node, frame)
-            loss = loss_kind(last, keywords)
+            loss = self.loss_kind(last, keywords)
             return self.apply_loss(loss, [*positional, *keywords.values()], node, frame)
         if name.startswith(("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.")):
             return None
@@ -191,7 +191,7 @@ class Library(Expressions):
             return None
         positional, keywords = self.arguments(node, frame)
         if last in tables.LOSS_CLASSES:
-            return loss_kind(last, keywords)
+            return self.loss_kind(last, keywords)
         if last == "DataParallel":
             first = positional[0] if positional else keywords.get("module", PLAIN)
             self.facts.parallels[node] = self.spot(node, frame, "DataParallel")
@@ -235,10 +235,45 @@ class Library(Expressions):
         )
         return PLAIN if node in self.decisions.whole else Loader(frozenset({node}))
 
-    def apply_loss(self, loss: Loss, kinds: list[Kind], node: ast.AST, frame: Frame) -> Kind:
+    def loss_kind(self, name: str, keywords: dict[str, Kind]) -> Loss:
+        """How a loss of torch's reduces, from its arguments."""
+        reduction = keywords.get("reduction", Const("mean"))
+        if "size_average" in keywords or "reduce" in keywords:
+            return Loss("unknown", "it uses the outdated 'size_average' or 'reduce' arguments")
+        if not isinstance(reduction, Const) or not isinstance(reduction.value, str):
+            return Loss("unknown", "how the loss reduces is not a constant in the script")
+        weighted = name in tables.WEIGHTED_LOSSES and (
+            any(is_given(keywords.get(argument)) for argument in ("weight", "ignore_index"))
+            or any(b"-100" in file.source for file in self.files.values())  # ignored by default
+        )
+        return Loss(reduction.value, weighted=weighted and reduction.value == "mean")
+
+    def weigh(self, loss: Loss, node: ast.Call, loaders: Nodes, frame: Frame) -> str | None:
+        """Has the loss weighed by what its mean is over; answers why not, if that cannot be."""
+        target = node.args[1] if len(node.args) > 1 else None
+        text = self.loader_text(loaders, frame)
+        if target is None or text is None or not repeatable(target):
+            return "its mean is over class weights or over targets that are not ignored"
+        extra = f"of={ast.unparse(node.func)}"
+        if isinstance(self.eval(node.func, frame), External):
+            if any(keyword.arg is None for keyword in node.keywords) or len(node.args) > 2:
+                return "its mean is over class weights or over targets that are not ignored"
+            kept = [k for k in node.keywords if k.arg in ("weight", "ignore_index")]
+            extra = ", ".join(f"{k.arg}={ast.unparse(k.value)}" for k in kept)
+        arguments = ", ".join(part for part in ("{}", ast.unparse(target), extra) if part)
+        self.facts.weighed[frame.context, node] = Weighed(
+            node=node, file=frame.file, template=f"{text}.by_weight({arguments})"
+        )
+        self.together()
+        return None
+
+    def apply_loss(self, loss: Loss, kinds: list[Kind], node: ast.Call, frame: Frame) -> Kind:
         """What a loss function makes of a batch's outputs and targets."""
+        self.facts.weighed.pop((frame.context, node), None)
         shares = [kind for kind in kinds if isinstance(kind, Share)]
         if not shares:
+            if loss.weighted and not any(kind == Const(None) for kind in kinds):
+                self.facts.plain.add((frame.context, node))
             return PLAIN
         lost = tensors.mixed(*kinds)
         models = frozenset().union(*(share.models for share in shares))
@@ -247,6 +282,10 @@ class Library(Expressions):
             return replace(lost, models=models)
         if loss.trouble:
             return Lost(loaders, loss.trouble, models=models)
+        if loss.weighted:
+            why = self.weigh(loss, node, loaders, frame)
+            if why is not None:
+                return Lost(loaders, why, models=models)
         if any(isinstance(share, Shard) and share.ragged for share in shares):
             if loss.reduction != "sum":
                 why = "its mean is over rows picked by a condition, not over the samples"
@@ -300,6 +339,8 @@ class Library(Expressions):
     def _tensor_function(self, name: str, last: str, node: ast.Call, frame: Frame) -> Kind | None:
         positional, keywords = self.arguments(node, frame)
         kinds = [*positional, *keywords.values()]
+        if name == "torch.tensor" and positional and isinstance(positional[0], Const):
+            return positional[0]
         if last in ("zeros", "zeros_like") and not any(holds_share(kind) for kind in kinds):
             loop = self.open_loops[-1].node if self.open_loops else None
             return Const(0, loop)
@@ -372,20 +413,20 @@ class Library(Expressions):
         return self.assumed(node, items, frame) if frame.lenient else None
 
 
-def loss_kind(name: str, keywords: dict[str, Kind]) -> Loss:
-    """How a loss of torch's reduces, from its arguments."""
-    reduction = keywords.get("reduction", Const("mean"))
-    if "size_average" in keywords or "reduce" in keywords:
-        return Loss("unknown", "it uses the outdated 'size_average' or 'reduce' arguments")
-    if not isinstance(reduction, Const) or not isinstance(reduction.value, str):
-        return Loss("unknown", "how the loss reduces is not a constant in the script")
-    if name in tables.WEIGHTED_LOSSES and reduction.value == "mean":
-        for argument in ("weight", "ignore_index"):
-            given = keywords.get(argument)
-            if given is not None and not (isinstance(given, Const) and given.value is None):
-                what = "class weights" if argument == "weight" else "targets that are not ignored"
-                return Loss("unknown", f"its mean is over {what}, not over the samples")
-    return Loss(reduction.value)
+REPEATABLE = {"view", "reshape", "flatten", "long", "to", "squeeze", "contiguous", "size", "argmax"}
+
+
+def is_given(kind: Kind | None) -> bool:
+    return kind is not None and not (isinstance(kind, Const) and kind.value is None)
+
+
+def repeatable(node: ast.expr) -> bool:
+    """Whether an expression can stand twice: it only looks at values and has no effect."""
+    return all(
+        not isinstance(part, ast.Call)
+        or (isinstance(part.func, ast.Attribute) and part.func.attr in REPEATABLE)
+        for part in ast.walk(node)
+    )
 
 
 def loaders_of(kind: Loader | Iter) -> Nodes:

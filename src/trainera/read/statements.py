@@ -31,6 +31,7 @@ from trainera.read.kinds import (
     holds_share,
     is_zero,
     join,
+    models_in,
 )
 from trainera.read.modules import absolute
 
@@ -230,6 +231,10 @@ class Statements(Core):
         self, target: ast.Attribute, kind: Kind, frame: Frame, value: ast.expr | None
     ) -> None:
         owner = self.eval(target.value, frame)
+        if target.attr == "requires_grad":
+            self.frees(target, owner, frame)
+        if isinstance(owner, Model) and not owner.part:
+            self._altered(target, owner, kind, frame)
         cls = owner.cls if isinstance(owner, Instance | Model) else None
         if cls is None:
             if value is not None and holds_share(kind):
@@ -238,6 +243,34 @@ class Statements(Core):
         if isinstance(owner, Model) and isinstance(kind, Mean | Sum) and frame.lenient:
             self.remembers(target, [kind], frame)
         self.set_attribute(cls, target.attr, kind)
+
+    def _altered(self, target: ast.Attribute, owner: Model, kind: Kind, frame: Frame) -> None:
+        """Something is set on the network: through its wrapper, and no new layer once wrapped."""
+        self.through_wrapper(target.value, owner, frame, target.attr)
+        if isinstance(kind, Model) and owner.wrapped is not False:
+            self.trouble(
+                "wrap",
+                target,
+                frame,
+                frozenset(),
+                what="a layer is replaced after the network was wrapped",
+                why="gradients of the new layer would not be averaged",
+                do="put the network together before it is used or passed on",
+            )
+
+    def frees(self, node: ast.AST, owner: Kind, frame: Frame) -> None:
+        """Parameters are frozen or freed: fine while the network is built, not while it trains."""
+        used = frozenset(self.facts.first_use)
+        if used & (models_in(owner) or used) and not frame.lenient:
+            self.trouble(
+                "wrap",
+                node,
+                frame,
+                frozenset(),
+                what="parameters are frozen or freed after training has begun",
+                why="which gradients are averaged is settled when the network is wrapped",
+                do="freeze before training, or train the two stages as two scripts",
+            )
 
     def remembers(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> None:
         """A network that keeps figures of its batches is no longer the same on all workers."""
@@ -356,6 +389,8 @@ class Statements(Core):
             if holds_share(iterable) and not isinstance(iterable, Bunch | Listing):
                 iterable = self.make_whole(node.iter, iterable, frame)
             self.agreed(node.iter, iterable, frame)
+            if isinstance(iterable, Model):
+                self.through_wrapper(node.iter, iterable, frame, "__iter__")
             loop = self._drawing_loop(node, frame)
             self._loop(node, node.body, node.orelse, frame, node.target, element(iterable), loop)
             return

@@ -19,6 +19,7 @@ network, is refused: its gradients would not be averaged.
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from trainera.engines.base import Engine
 from trainera.plan import Options, Unwrap
@@ -40,7 +41,7 @@ def carriers(facts: Facts) -> dict[ast.AST, Carrier]:
         last = found[-1]
         if last.conditional:
             last = _after_condition(last, found) or last
-        chosen[origin] = last
+        chosen[origin] = _after_surgery(last)
     return chosen
 
 
@@ -60,6 +61,49 @@ def _after_condition(last: Carrier, found: list[Carrier]) -> Carrier | None:
                     models=carrier.models,
                 )
     return None
+
+
+def _after_surgery(carrier: Carrier) -> Carrier:
+    """Layers that are replaced or frozen right after the network was made come before its wrapper."""
+    block, target = _block_of(carrier), ast.unparse(carrier.target)
+    later = block[block.index(carrier.node) + 1 :] if carrier.node in block else []
+    surgery = [statement for statement in later if _operates_on(statement, target)]
+    if not surgery:
+        return carrier
+    return replace(carrier, node=surgery[-1], value=None)
+
+
+def _operates_on(statement: ast.stmt, target: str) -> bool:
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return False
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Attribute) and node.attr in ("requires_grad", "requires_grad_"):
+            if isinstance(node.ctx, ast.Store) or node.attr == "requires_grad_":
+                return target in ast.unparse(statement)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            if ast.unparse(node.value) == target:
+                return True
+    return False
+
+
+def idle_layers(facts: Facts) -> bool:
+    """Whether some network of the script's has a layer that none of its methods uses."""
+    for file in facts.files.values():
+        read_names = {
+            node.attr
+            for node in ast.walk(file.tree)
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+        }
+        for cls in ast.walk(file.tree):
+            if isinstance(cls, ast.ClassDef) and any("Module" in ast.unparse(b) for b in cls.bases):
+                for node in ast.walk(cls):
+                    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+                        target = node.targets[0]
+                        if isinstance(target, ast.Attribute) and target.attr not in read_names:
+                            called = ast.unparse(node.value.func)
+                            if called.split(".")[-1][:1].isupper():
+                                return True
+    return False
 
 
 def _block_of(carrier: Carrier) -> list[ast.stmt]:
@@ -101,9 +145,12 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             continue
         done.add((carrier.node, target))
         imports = engine.wrap.imports
+        phrase = engine.wrap.text
+        if idle_layers(facts):
+            phrase, reason = engine.wrap_with_idle_layers, reason + "; some layers get none"
         if carrier.value is not None:
-            action = wrap(engine.wrap.text)
+            action = wrap(phrase)
             yield edit(NAME, carrier.file, carrier.value, action, reason, imports)
         else:
-            text = f"{target} = {engine.wrap.text.format(target)}"
+            text = f"{target} = {phrase.format(target)}"
             yield edit(NAME, carrier.file, carrier.node, after(text), reason, imports)
