@@ -27,19 +27,21 @@ def convert_script(
     path: Path, engine: str = "ddp", options: Options | None = None, standalone: bool = False
 ) -> tuple[Plan, tuple[Converted, ...]]:
     """The plan and, unless it refuses, every file that it changes."""
-    from trainera.rewrite.apply import apply
+    from trainera.rewrite.apply import FileEdits, apply_all
 
     files = _files(path)
     plan = make_plan(files, engines.get(engine), options or Options())
     if plan.refusals:
         return plan, ()
     sources = {file.path: file.source for file in files.values()}
-    return plan, tuple(
-        apply(
-            changed,
-            sources[changed],
-            [edit for edit in plan.edits if edit.place.path == changed],
-            standalone=standalone,
-        )
-        for changed in plan.files
+    return plan, apply_all(
+        [
+            FileEdits(
+                path=changed,
+                source=sources[changed],
+                edits=tuple(edit for edit in plan.edits if edit.place.path == changed),
+            )
+            for changed in plan.files
+        ],
+        standalone=standalone,
     )

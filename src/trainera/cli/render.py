@@ -14,7 +14,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trainera.errors import UserError
-from trainera.plan import Action, Edit, Insert, Keyword, Note, Place, Plan, Refusal, Through
+from trainera.plan import (
+    Action,
+    Edit,
+    Insert,
+    Keyword,
+    Note,
+    Place,
+    Plan,
+    Refusal,
+    Through,
+    Unwrap,
+    Wrap,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -148,7 +160,9 @@ def change(action: Action) -> str:
             return f"{action.name}={action.value}"
         case Through():
             return f"{action.function}(…)"
-        case _:
+        case Unwrap():
+            return "the first argument"
+        case Wrap():
             return action.template.replace("{}", "…")
 
 

@@ -213,12 +213,13 @@ class Split(StepValues):
             weight, ignore_index = getattr(of, "weight", None), getattr(of, "ignore_index", -100)
         kept = target[target != ignore_index]
         mine = float(kept.numel() if weight is None else weight[kept].sum().item())
-        whole = reduce_values((mine,), None if self.active else 0.0)[0]
+        whole: float = reduce_values((mine,), None if self.active else 0.0)[0]
         if whole == 0:
             return loss
         if mine == 0 or not self.active:
             return loss.nan_to_num() * 0.0
-        return loss * (mine / whole / self.fraction)
+        scaled: torch.Tensor = loss * (mine / whole / self.fraction)
+        return scaled
 
     def gather(self, value: Any) -> Any:
         """The rows of all workers, in order: what the sequential script has at this place.

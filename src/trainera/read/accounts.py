@@ -40,7 +40,7 @@ class DefUse:
         # Unknown names are the user's affair; beniget would print about them.
         chains.unbound_identifier = lambda *_: None
         chains.visit(file.tree)
-        self.definitions = {node: definition for node, definition in chains.chains.items()}
+        self.definitions = dict(chains.chains.items())
 
     def uses(self, target: ast.AST) -> list[ast.AST]:
         definition = self.definitions.get(target)
@@ -61,7 +61,9 @@ def _can_wait(tallies: list[Tally], loop: ast.For, chains: DefUse) -> bool:
             statement = file.statement_of(node)
             if statement not in statements:
                 return False
-            if isinstance(node.ctx, ast.Store) and not _only_updates(node, loop, statements, chains):
+            if isinstance(node.ctx, ast.Store) and not _only_updates(
+                node, loop, statements, chains
+            ):
                 return False
     return not _declared_elsewhere(name, file)
 

@@ -35,9 +35,8 @@ from trainera.read.kinds import (
     Share,
     Sum,
     Whole,
-    holds_share,
-    join,
 )
+from trainera.read.lattice import holds_share, join
 from trainera.read.source import SourceFile
 
 Env = dict[str, Kind]
@@ -106,6 +105,17 @@ class Core:
         raise AssertionError
 
     def run(self, statements: list[ast.stmt], frame: Frame) -> None:
+        raise AssertionError
+
+    def operation(
+        self,
+        operator: str,
+        left_node: ast.expr,
+        left: Kind,
+        right_node: ast.expr,
+        right: Kind,
+        frame: Frame,
+    ) -> Kind:
         raise AssertionError
 
     def through_wrapper(self, node: ast.expr, owner: Model, frame: Frame, name: str) -> None:

@@ -4,27 +4,22 @@ import ast
 from dataclasses import replace
 
 from trainera.read import tables, tensors
-from trainera.read.core import Frame, first_share
-from trainera.read.expressions import Expressions
-from trainera.read.facts import LoaderFact, Spot, Weighed
+from trainera.read.core import Frame
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
     Const,
     Count,
-    External,
     Func,
     Iter,
     Kind,
     Listing,
     Loader,
-    Loss,
     Lost,
     Mapping,
     Mean,
     Model,
     Nodes,
-    Optimizer,
     Own,
     Params,
     Shard,
@@ -32,15 +27,12 @@ from trainera.read.kinds import (
     Sum,
     Thing,
     Whole,
-    element,
-    holds_share,
-    join,
-    models_held,
-    models_in,
 )
+from trainera.read.lattice import element, holds_share, models_in
+from trainera.read.training import Training
 
 
-class Library(Expressions):
+class Library(Training):
     """The part of the analyser that knows what libraries do."""
 
     def arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Kind], dict[str, Kind]]:
@@ -65,9 +57,6 @@ class Library(Expressions):
                 self.call_function(kind, [], {}, frame)
             kinds.append(kind)
         return kinds
-
-    def spot(self, node: ast.expr, frame: Frame, what: str) -> Spot:
-        return Spot(node=node, file=frame.file, what=what)
 
     def external(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         """A call of something of a library."""
@@ -102,7 +91,9 @@ class Library(Expressions):
         if frame.lenient and any(isinstance(kind, Share) for kind in kinds):
             return self.assumed(node, kinds, frame)
         kinds = self.whole_arguments(node, frame)
-        models: Nodes = frozenset().union(*(models_in(k) for k in kinds if isinstance(k, Params | Listing | Bunch)))
+        models: Nodes = frozenset().union(
+            *(models_in(k) for k in kinds if isinstance(k, Params | Listing | Bunch))
+        )
         if models:
             return Params(models)
         if node in self.decisions.models:
@@ -180,121 +171,6 @@ class Library(Expressions):
         return PLAIN
 
     # torch.nn, torch.optim, loaders.
-    def _torch_nn(self, name: str, last: str, node: ast.Call, frame: Frame) -> Kind | None:
-        if name.startswith("torch.nn.functional.") and last in tables.LOSS_FUNCTIONS:
-            positional, keywords = self.arguments(node, frame)
-            loss = self.loss_kind(last, keywords)
-            return self.apply_loss(loss, [*positional, *keywords.values()], node, frame)
-        if name.startswith(("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.")):
-            return None
-        if not last[:1].isupper():
-            return None
-        positional, keywords = self.arguments(node, frame)
-        if last in tables.LOSS_CLASSES:
-            return self.loss_kind(last, keywords)
-        if last == "DataParallel":
-            first = positional[0] if positional else keywords.get("module", PLAIN)
-            self.facts.parallels[node] = self.spot(node, frame, "DataParallel")
-            return replace(first, parallel=True) if isinstance(first, Model) else PLAIN
-        if last == "Parameter":
-            return PLAIN
-        if "BatchNorm" in last:
-            self.facts.batchnorm = True
-        held = tuple(model for kind in (*positional, *keywords.values()) for model in models_held(kind))
-        return Model(frozenset({node}), inside=held)
-
-    def _optimizer(self, last: str, node: ast.Call, frame: Frame) -> Kind:
-        positional, keywords = self.arguments(node, frame)
-        models: Nodes = frozenset().union(*(models_in(k) for k in (*positional, *keywords.values())))
-        self.facts.optimizers[node] = models
-        if last == "LBFGS":
-            self.trouble(
-                "optimizer",
-                node,
-                frame,
-                frozenset(),
-                what="LBFGS evaluates the loss several times a step",
-                why="its closure decides from one worker's share how far to go",
-                do="use a first-order optimizer such as Adam or SGD",
-            )
-        return Optimizer(node)
-
-    def make_loader(self, node: ast.Call, frame: Frame) -> Kind:
-        _, keywords = self.arguments(node, frame)
-        shuffle = keywords.get("shuffle")
-        plain = shuffle is None or (isinstance(shuffle, Const) and not shuffle.value)
-        sampled = any(name in keywords for name in ("sampler", "batch_sampler", "generator"))
-        collate = keywords.get("collate_fn")
-        if isinstance(collate, Const) and collate.value is None:
-            collate = None
-        self.facts.loaders[node] = LoaderFact(
-            node=node,
-            file=frame.file,
-            collate=collate,
-            ordered=plain and not sampled and len(node.args) < 3,
-        )
-        return PLAIN if node in self.decisions.whole else Loader(frozenset({node}))
-
-    def loss_kind(self, name: str, keywords: dict[str, Kind]) -> Loss:
-        """How a loss of torch's reduces, from its arguments."""
-        reduction = keywords.get("reduction", Const("mean"))
-        if "size_average" in keywords or "reduce" in keywords:
-            return Loss("unknown", "it uses the outdated 'size_average' or 'reduce' arguments")
-        if not isinstance(reduction, Const) or not isinstance(reduction.value, str):
-            return Loss("unknown", "how the loss reduces is not a constant in the script")
-        weighted = name in tables.WEIGHTED_LOSSES and (
-            any(is_given(keywords.get(argument)) for argument in ("weight", "ignore_index"))
-            or any(b"-100" in file.source for file in self.files.values())  # ignored by default
-        )
-        return Loss(reduction.value, weighted=weighted and reduction.value == "mean")
-
-    def weigh(self, loss: Loss, node: ast.Call, loaders: Nodes, frame: Frame) -> str | None:
-        """Has the loss weighed by what its mean is over; answers why not, if that cannot be."""
-        target = node.args[1] if len(node.args) > 1 else None
-        text = self.loader_text(loaders, frame)
-        if target is None or text is None or not repeatable(target):
-            return "its mean is over class weights or over targets that are not ignored"
-        extra = f"of={ast.unparse(node.func)}"
-        if isinstance(self.eval(node.func, frame), External):
-            if any(keyword.arg is None for keyword in node.keywords) or len(node.args) > 2:
-                return "its mean is over class weights or over targets that are not ignored"
-            kept = [k for k in node.keywords if k.arg in ("weight", "ignore_index")]
-            extra = ", ".join(f"{k.arg}={ast.unparse(k.value)}" for k in kept)
-        arguments = ", ".join(part for part in ("{}", ast.unparse(target), extra) if part)
-        self.facts.weighed[frame.context, node] = Weighed(
-            node=node, file=frame.file, template=f"{text}.by_weight({arguments})"
-        )
-        self.together()
-        return None
-
-    def apply_loss(self, loss: Loss, kinds: list[Kind], node: ast.Call, frame: Frame) -> Kind:
-        """What a loss function makes of a batch's outputs and targets."""
-        self.facts.weighed.pop((frame.context, node), None)
-        shares = [kind for kind in kinds if isinstance(kind, Share)]
-        if not shares:
-            if loss.weighted and not any(kind == Const(None) for kind in kinds):
-                self.facts.plain.add((frame.context, node))
-            return PLAIN
-        lost = tensors.mixed(*kinds)
-        models = frozenset().union(*(share.models for share in shares))
-        loaders = shares[0].loaders
-        if lost:
-            return replace(lost, models=models)
-        if loss.trouble:
-            return Lost(loaders, loss.trouble, models=models)
-        if loss.weighted:
-            why = self.weigh(loss, node, loaders, frame)
-            if why is not None:
-                return Lost(loaders, why, models=models)
-        if any(isinstance(share, Shard) and share.ragged for share in shares):
-            if loss.reduction != "sum":
-                why = "its mean is over rows picked by a condition, not over the samples"
-                return Lost(loaders, why, models=models)
-        if loss.reduction in ("mean", "batchmean"):
-            return Mean(loaders, models=models)
-        if loss.reduction == "sum":
-            return Sum(loaders, models=models)
-        return Shard(loaders, models=models, vague=True)
 
     # Things that each worker must not do for itself.
     def _worker_affair(self, name: str, node: ast.Call, frame: Frame) -> Kind | None:
@@ -413,24 +289,5 @@ class Library(Expressions):
         return self.assumed(node, items, frame) if frame.lenient else None
 
 
-REPEATABLE = {"view", "reshape", "flatten", "long", "to", "squeeze", "contiguous", "size", "argmax"}
-
-
-def is_given(kind: Kind | None) -> bool:
-    return kind is not None and not (isinstance(kind, Const) and kind.value is None)
-
-
-def repeatable(node: ast.expr) -> bool:
-    """Whether an expression can stand twice: it only looks at values and has no effect."""
-    return all(
-        not isinstance(part, ast.Call)
-        or (isinstance(part.func, ast.Attribute) and part.func.attr in REPEATABLE)
-        for part in ast.walk(node)
-    )
-
-
 def loaders_of(kind: Loader | Iter) -> Nodes:
     return kind.origins if isinstance(kind, Loader) else kind.loaders
-
-
-__all__ = ["Library", "External", "first_share", "join", "loaders_of"]

@@ -52,19 +52,22 @@ OPTIMIZERS = "torch.optim."
 SCHEDULERS = "torch.optim.lr_scheduler."
 
 # Element by element: a row of the result depends on that row of the arguments only.
-ELEMENTWISE = set(
-    "abs absolute add addcmul asin acos atan bernoulli bfloat16 bitwise_and bitwise_or bool byte "
-    "ceil celu clamp clamp_ clip clone contiguous cos cosh cpu cuda data deg2rad detach detach_ "
-    "div div_ double dropout elu eq equal_ erf exp expm1 fill_ float floor floor_divide fmod frac "
-    "ge gelu gt half hardtanh heaviside int isclose isfinite isinf isnan le leaky_relu lerp log "
-    "log10 log1p log2 logical_and logical_not logical_or logit logsigmoid long lt masked_fill "
-    "masked_fill_ maximum minimum mish mul mul_ nan_to_num ne neg negative not_equal numpy one_hot "
-    "ones_like pin_memory pow rand_like randn_like reciprocal relu relu_ remainder requires_grad_ "
-    "round rsqrt selu short sigmoid sign silu sin sinh softplus sqrt square sub sub_ tan tanh "
-    "tanhshrink threshold to tolist true_divide trunc type type_as where xlogy zeros_like "
-    "astype copy asarray array as_tensor tensor from_numpy full_like empty_like int32 int64 "
-    "float32 float64 uint8 multiply divide subtract greater less not_ softsign relu6 hardswish "
-    "retain_grad zero_ add_ triu tril bucketize clamp_min clamp_max embedding rot90_".split()
+ELEMENTWISE = frozenset(
+    (
+        "abs absolute add addcmul asin acos atan bernoulli bfloat16 bitwise_and bitwise_or bool "
+        "byte ceil celu clamp clamp_ clip clone contiguous cos cosh cpu cuda data deg2rad detach "
+        "detach_ div div_ double dropout elu eq equal_ erf exp expm1 fill_ float floor "
+        "floor_divide fmod frac ge gelu gt half hardtanh heaviside int isclose isfinite isinf "
+        "isnan le leaky_relu lerp log log10 log1p log2 logical_and logical_not logical_or logit "
+        "logsigmoid long lt masked_fill masked_fill_ maximum minimum mish mul mul_ nan_to_num ne "
+        "neg negative not_equal numpy one_hot ones_like pin_memory pow rand_like randn_like "
+        "reciprocal relu relu_ remainder requires_grad_ round rsqrt selu short sigmoid sign silu "
+        "sin sinh softplus sqrt square sub sub_ tan tanh tanhshrink threshold to tolist "
+        "true_divide trunc type type_as where xlogy zeros_like astype copy asarray array "
+        "as_tensor tensor from_numpy full_like empty_like int32 int64 float32 float64 uint8 "
+        "multiply divide subtract greater less not_ softsign relu6 hardswish retain_grad zero_ "
+        "add_ triu tril bucketize clamp_min clamp_max embedding rot90_"
+    ).split()
 )
 # Along a dimension: (gives a pair?, keeps the number of dimensions?, position of `dim`, default)
 ALONG: dict[str, tuple[bool, bool, int, int | None]] = {
@@ -99,9 +102,11 @@ ALONG: dict[str, tuple[bool, bool, int, int | None]] = {
     "roll": (False, True, 1, None),
 }
 # Methods under which a sum or a mean stays what it is.
-LINEAR = set(
-    "item detach cpu cuda to float double half clone numpy mean sum tolist squeeze reshape view "
-    "contiguous requires_grad_ type long int unsqueeze retain_grad data astype".split()
+LINEAR = frozenset(
+    (
+        "item detach cpu cuda to float double half clone numpy mean sum tolist squeeze reshape "
+        "view contiguous requires_grad_ type long int unsqueeze retain_grad data astype"
+    ).split()
 )
 COUNTING = {"numel", "nelement"}
 NOT_A_SHARE = {"device", "dtype", "is_cuda", "ndim", "requires_grad", "grad_fn", "dim", "layout"}

@@ -21,9 +21,8 @@ from trainera.read.kinds import (
     Share,
     Sum,
     Whole,
-    is_zero,
 )
-
+from trainera.read.lattice import is_zero
 
 SCALING = {"mul": "Mult", "div": "Div", "add": "Add", "sub": "Sub"}
 
@@ -244,7 +243,7 @@ def _along(
         if name == "mean" and not shard.ragged:
             return Mean(loaders)
         return None
-    if dims is None or shard.dim is None:
+    if dims is None or isinstance(dims, str) or shard.dim is None:
         return None
     numbers = {_absolute(dim, shard.rank) for dim in dims}
     if shard.vague and min(numbers) < 0:
@@ -289,7 +288,9 @@ def _moved(
     if name == "flatten":
         start = _number(keywords.get("start_dim")) if "start_dim" in keywords else 0
         start = numbers[0] if numbers else start
-        return replace(shard, nested=False, rank=1 if start == 0 else None) if shard.dim == 0 else None
+        return (
+            replace(shard, nested=False, rank=1 if start == 0 else None) if shard.dim == 0 else None
+        )
     if name == "t":
         return replace(shard, dim=1 - shard.dim) if shard.dim in (0, 1) else None
     if name == "squeeze" and not arguments:
@@ -313,7 +314,9 @@ def _moved(
     return replace(shard, dim=shard.dim - (0 <= dims[0] < shard.dim), rank=None, nested=False)
 
 
-def index(shard: Shard, key: Kind, key_is_slice: bool, tail: Sequence[tuple[Kind, bool]]) -> Kind | None:
+def index(
+    shard: Shard, key: Kind, key_is_slice: bool, tail: Sequence[tuple[Kind, bool]]
+) -> Kind | None:
     """``shard[key]`` or ``shard[key, *tail]``; the flags say which keys are plain slices."""
     if isinstance(key, Const) and isinstance(key.value, str):
         return replace(shard, nested=True) if shard.nested else None

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import libcst as cst
 
-from trainera.plan import Converted, Edit, Insert, Keyword, Through, Wrap
+from trainera.plan import Converted, Edit, Insert, Keyword, Through, Unwrap, Wrap
 from trainera.read.positions import Span, decode
 from trainera.rewrite.bundle import bundle
-from trainera.rewrite.expressions import Calling, Wrapping, spans_of
+from trainera.rewrite.expressions import Calling, Unwrapping, Wrapping, spans_of
 from trainera.rewrite.imports import find_import_place, is_runtime, runtime_name
 from trainera.rewrite.statements import Inserting
 from trainera.rewrite.text import Change, encoding_of, splice, writable
@@ -120,6 +120,9 @@ def _collect(tree: Tree, edits: Sequence[Edit]) -> list[Change]:
     return collector.changes
 
 
+Work = Wrapping | Calling | Unwrapping | Inserting
+
+
 class _Collector(cst.CSTVisitor):
     """Meets every node once, in the order of the source, and writes down the changes."""
 
@@ -131,7 +134,7 @@ class _Collector(cst.CSTVisitor):
         self._applied = [0] * len(edits)
         self._replaced: list[Span] = []
         self._ancestors: list[cst.CSTNode] = []
-        self._open: dict[cst.CSTNode, list[Wrapping | Calling | Inserting]] = {}
+        self._open: dict[cst.CSTNode, list[Work]] = {}
         self._of_expressions: dict[Span, list[int]] = defaultdict(list)
         self._of_statements: dict[int, list[int]] = defaultdict(list)
         for number, edit in enumerate(edits):
@@ -142,7 +145,7 @@ class _Collector(cst.CSTVisitor):
                 self._of_expressions[span].append(number)
 
     def on_visit(self, node: cst.CSTNode) -> bool:
-        work: list[Wrapping | Calling | Inserting] = []
+        work: list[Work] = []
         if isinstance(node, cst.BaseExpression):
             work = self._expression(node)
         elif isinstance(node, cst.BaseSmallStatement | cst.BaseCompoundStatement):
@@ -159,8 +162,8 @@ class _Collector(cst.CSTVisitor):
         for item in reversed(self._open.pop(original_node, [])):
             self.changes.extend(item.closing())
 
-    def _expression(self, node: cst.BaseExpression) -> list[Wrapping | Calling | Inserting]:
-        work: list[Wrapping | Calling | Inserting] = []
+    def _expression(self, node: cst.BaseExpression) -> list[Work]:
+        work: list[Work] = []
         for index, span in enumerate(spans_of(self._tree, node, self._ancestors)):
             numbers = self._of_expressions.get(span, [])
             actions = [self._edits[number].action for number in numbers]
@@ -168,6 +171,7 @@ class _Collector(cst.CSTVisitor):
                 self._applied[number] += 1
             wraps = [action for action in actions if isinstance(action, Wrap)]
             inner = [action for action in actions if isinstance(action, Through | Keyword)]
+            unwrapped = any(isinstance(action, Unwrap) for action in actions)
             if wraps:
                 work.insert(0, Wrapping(self._tree, node, wraps, self._ancestors, index > 0))
             if inner:
@@ -175,11 +179,12 @@ class _Collector(cst.CSTVisitor):
                 calling = Calling(self._tree, node, inner, self._ancestors)
                 self._replaced.extend(span for span, _ in calling.replaced)
                 work.append(calling)
+            if unwrapped:
+                assert isinstance(node, cst.Call), f"not a call: {self._tree.text[slice(*span)]}"
+                work.append(Unwrapping(self._tree, node))
         return work
 
-    def _statement(
-        self, node: cst.BaseSmallStatement | cst.BaseCompoundStatement
-    ) -> list[Wrapping | Calling | Inserting]:
+    def _statement(self, node: cst.BaseSmallStatement | cst.BaseCompoundStatement) -> list[Work]:
         starts = {self._tree.start(node), self._tree.first_offset(node)}
         numbers = sorted(n for start in starts for n in self._of_statements.get(start, []))
         actions = []

@@ -199,6 +199,22 @@ class Calling:
         return first if alone and (self._functions or self._added) else None
 
 
+class Unwrapping:
+    """A call of which only its first argument stays."""
+
+    def __init__(self, tree: Tree, call: cst.Call) -> None:
+        assert call.args, "a call without arguments has nothing to leave"
+        self._outer = (tree.start(call), tree.end(call))
+        self._inner = tree.outer_span(call.args[0].value)
+        self._line = tree.line_of(self._outer[0])
+
+    def opening(self) -> Iterator[Change]:
+        yield Change(self._outer[0], self._inner[0], "", self._line)
+
+    def closing(self) -> Iterator[Change]:
+        yield Change(self._inner[1], self._outer[1], "", self._line)
+
+
 def _parse(text: str) -> ast.expr | None:
     try:
         return ast.parse(f"({text}\n)", mode="eval").body

@@ -18,9 +18,7 @@ def edit(
     reason: str,
     imports: tuple[str, ...],
 ) -> Edit:
-    return Edit(
-        rule=rule, place=file.place(node), action=action, reason=reason, imports=imports
-    )
+    return Edit(rule=rule, place=file.place(node), action=action, reason=reason, imports=imports)
 
 
 def wrap(template: str) -> Wrap:
@@ -40,9 +38,7 @@ def refuse(rule: str, file: SourceFile, node: ast.AST, what: str, why: str, do: 
 
 
 def refusal_of(trouble: Trouble) -> Refusal:
-    return refuse(
-        trouble.rule, trouble.file, trouble.node, trouble.what, trouble.why, trouble.do
-    )
+    return refuse(trouble.rule, trouble.file, trouble.node, trouble.what, trouble.why, trouble.do)
 
 
 def spots(records: Iterable[Spot]) -> dict[ast.AST, list[Spot]]:
@@ -55,9 +51,9 @@ def spots(records: Iterable[Spot]) -> dict[ast.AST, list[Spot]]:
 
 def tight(node: ast.AST) -> bool:
     """Whether an expression can be a factor of a product without parentheses."""
-    return isinstance(
-        node, ast.Call | ast.Name | ast.Attribute | ast.Subscript | ast.Constant
-    ) or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div))
+    return isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.Subscript | ast.Constant) or (
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div)
+    )
 
 
 __all__ = ["Facts", "Finding"]

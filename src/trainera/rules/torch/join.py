@@ -26,8 +26,8 @@ from collections.abc import Iterator
 
 from trainera.engines.base import Engine
 from trainera.plan import Options
+from trainera.read.assignments import is_main_guard
 from trainera.read.facts import Facts
-from trainera.read.statements import is_main_guard
 from trainera.rules.torch._tools import Finding, before, edit
 
 NAME = "join"

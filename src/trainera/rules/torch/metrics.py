@@ -1,6 +1,6 @@
 """A figure of a slice becomes the figure of the batch before anyone sees it.
 
-**What.** Where a value of one worker's slice would be printed, logged, compared, stored or returned,
+**What.** Where a value of one worker's slice would be printed, logged, compared or stored,
 `loader.mean(…)`, `loader.sum(…)` or `loader.gather(…)` is put around it.
 
 **Why.** Nobody wants the loss of one worker's share. And a decision (stop early, keep the best,

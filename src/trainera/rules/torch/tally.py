@@ -77,7 +77,10 @@ def _addend(tally: Tally, waits: bool, skips: bool) -> tuple[str, str]:
     is_mean = isinstance(tally.share, Mean)
     if not waits:
         method = "mean" if is_mean else "sum"
-        return f"{tally.text}.{method}({{}})", "the whole batch's figure: this total is read at once"
+        return (
+            f"{tally.text}.{method}({{}})",
+            "the whole batch's figure: this total is read at once",
+        )
     if is_mean:
         return f"{value} * {tally.text}.fraction", "a slice's mean counts by its part of the batch"
     if skips:

@@ -21,6 +21,7 @@ of a library of which it is not known how they reduce.
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
@@ -102,7 +103,7 @@ def _problem(record: Backward, facts: Facts) -> Finding | None:
 def _several_in_a_step(facts: Facts) -> Iterator[Finding]:
     for loop in facts.loops.values():
         steps = sorted(loop.backwards, key=lambda node: getattr(node, "lineno", 0))
-        for first, second in zip(steps, steps[1:], strict=False):
+        for first, second in pairwise(steps):
             if not _exclusive(first, second, loop.file.parents):
                 yield refuse(
                     NAME,

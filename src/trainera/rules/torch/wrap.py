@@ -64,7 +64,7 @@ def _after_condition(last: Carrier, found: list[Carrier]) -> Carrier | None:
 
 
 def _after_surgery(carrier: Carrier) -> Carrier:
-    """Layers that are replaced or frozen right after the network was made come before its wrapper."""
+    """Layers are replaced or frozen before the network is wrapped."""
     block, target = _block_of(carrier), ast.unparse(carrier.target)
     later = block[block.index(carrier.node) + 1 :] if carrier.node in block else []
     surgery = [statement for statement in later if _operates_on(statement, target)]

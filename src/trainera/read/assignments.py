@@ -1,0 +1,282 @@
+"""Follows assignments: names, attributes, items, running totals, and where networks are kept."""
+
+import ast
+from dataclasses import replace
+
+from trainera.read.core import Core, Frame
+from trainera.read.facts import Carrier, Tally
+from trainera.read.kinds import (
+    PLAIN,
+    Bunch,
+    Const,
+    Count,
+    Instance,
+    Kind,
+    Listing,
+    Lost,
+    Mapping,
+    Mean,
+    Model,
+    Shape,
+    Shard,
+    Share,
+    Sum,
+)
+from trainera.read.lattice import element, holds_share, models_in
+
+
+class Assignments(Core):
+    """The part of the analyser that follows assignments."""
+
+    def do_assign(self, node: ast.Assign, frame: Frame) -> None:
+        update = self._as_update(node)
+        if update is not None:
+            self._accumulate(node, node.targets[0], ast.Add(), update, frame)
+            return
+        kind = self.eval(node.value, frame)
+        for target in node.targets:
+            self._note_carrier(node, target, node.value, kind, frame)
+            self.assign(target, kind, frame, node.value)
+
+    def do_annassign(self, node: ast.AnnAssign, frame: Frame) -> None:
+        if node.value is not None:
+            kind = self.eval(node.value, frame)
+            self._note_carrier(node, node.target, node.value, kind, frame)
+            self.assign(node.target, kind, frame, node.value)
+
+    def do_augassign(self, node: ast.AugAssign, frame: Frame) -> None:
+        self._accumulate(node, node.target, node.op, node.value, frame)
+
+    @staticmethod
+    def _as_update(node: ast.Assign) -> ast.expr | None:
+        """The addend of ``total = total + x``."""
+        value = node.value
+        if (
+            len(node.targets) == 1
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(value, ast.BinOp)
+            and isinstance(value.op, ast.Add)
+        ):
+            name = node.targets[0].id
+            for one, other in ((value.left, value.right), (value.right, value.left)):
+                if isinstance(one, ast.Name) and one.id == name:
+                    return other
+        return None
+
+    def _accumulate(
+        self, node: ast.stmt, target: ast.expr, op: ast.operator, value: ast.expr, frame: Frame
+    ) -> None:
+        self.facts.tallies.pop((frame.context, node), None)
+        self.facts.escapes.pop((frame.context, value), None)
+        before = self.eval(target, frame)
+        kind = self.eval(value, frame)
+        loop = self.open_loops[-1] if self.open_loops else None
+        if not holds_share(kind) and not holds_share(before):
+            self.assign(target, _after_update(before, kind), frame, value)
+            return
+        born_here = isinstance(before, Const) and loop is not None and before.born is loop.node
+        if holds_share(before) or born_here or frame.lenient:
+            after = self.operation(type(op).__name__, target, before, value, kind, frame)
+            self.assign(target, after, frame, value)
+            return
+        summable = isinstance(kind, Sum | Mean | Count) and isinstance(op, ast.Add)
+        if loop is not None and summable and isinstance(target, ast.Name):
+            assert isinstance(kind, Share)
+            text = self.loader_text(kind.loaders, frame)
+            if text is not None and any(loop is own for own in frame.loops):
+                self.facts.tallies[frame.context, node] = Tally(
+                    node=node,
+                    value=value,
+                    name=target.id,
+                    file=frame.file,
+                    loop=loop.node,
+                    share=kind,
+                    text=text,
+                    starts_at_zero=target.id in loop.zeros,
+                )
+                self.assign(target, PLAIN, frame, value)
+                return
+        self.make_whole(value, kind, frame)
+        self.assign(target, PLAIN, frame, value)
+
+    def assign(
+        self, target: ast.expr, kind: Kind, frame: Frame, value: ast.expr | None = None
+    ) -> None:
+        """Stores a kind; what is stored in containers must be whole."""
+        if isinstance(target, ast.Name):
+            self.bind(target.id, kind, frame)
+        elif isinstance(target, ast.Tuple | ast.List):
+            self._unpack(target, kind, frame, value)
+        elif isinstance(target, ast.Starred):
+            self.assign(target.value, Listing(kind) if holds_share(kind) else PLAIN, frame)
+        elif isinstance(target, ast.Attribute):
+            self._assign_attribute(target, kind, frame, value)
+        elif isinstance(target, ast.Subscript):
+            self._assign_item(target, kind, frame, value)
+
+    def _assign_attribute(
+        self, target: ast.Attribute, kind: Kind, frame: Frame, value: ast.expr | None
+    ) -> None:
+        owner = self.eval(target.value, frame)
+        if target.attr == "requires_grad":
+            self.frees(target, owner, frame)
+        if isinstance(owner, Model) and not owner.part:
+            self._altered(target, owner, kind, frame)
+        cls = owner.cls if isinstance(owner, Instance | Model) else None
+        if cls is None:
+            if value is not None and holds_share(kind):
+                self.make_whole(value, kind, frame)
+            return
+        if isinstance(owner, Model) and isinstance(kind, Mean | Sum) and frame.lenient:
+            self.remembers(target, [kind], frame)
+        self.set_attribute(cls, target.attr, kind)
+
+    def _altered(self, target: ast.Attribute, owner: Model, kind: Kind, frame: Frame) -> None:
+        """Something is set on the network: through its wrapper, and no new layer once wrapped."""
+        self.through_wrapper(target.value, owner, frame, target.attr)
+        if isinstance(kind, Model) and owner.wrapped is not False:
+            self.trouble(
+                "wrap",
+                target,
+                frame,
+                frozenset(),
+                what="a layer is replaced after the network was wrapped",
+                why="gradients of the new layer would not be averaged",
+                do="put the network together before it is used or passed on",
+            )
+
+    def frees(self, node: ast.AST, owner: Kind, frame: Frame) -> None:
+        """Parameters are frozen or freed: fine while the network is built, not while it trains."""
+        used = frozenset(self.facts.first_use)
+        if used & (models_in(owner) or used) and not frame.lenient:
+            self.trouble(
+                "wrap",
+                node,
+                frame,
+                frozenset(),
+                what="parameters are frozen or freed after training has begun",
+                why="which gradients are averaged is settled when the network is wrapped",
+                do="freeze before training, or train the two stages as two scripts",
+            )
+
+    def remembers(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> None:
+        """A network that keeps figures of its batches is no longer the same on all workers."""
+        shares = [kind for kind in kinds if isinstance(kind, Share)]
+        self.trouble(
+            "network",
+            node,
+            frame,
+            shares[0].loaders,
+            what="the network keeps a figure of the batch it has just seen",
+            why="each worker sees its slice only, so the copies would drift apart",
+            do="compute it in the training loop, where it is combined over the workers",
+        )
+
+    def _assign_item(
+        self, target: ast.Subscript, kind: Kind, frame: Frame, value: ast.expr | None
+    ) -> None:
+        owner = self.eval(target.value, frame)
+        if isinstance(owner, Mapping) and isinstance(target.value, ast.Name):
+            key = self.eval(target.slice, frame)
+            if isinstance(key, Const) and isinstance(key.value, str):
+                items = dict(owner.items) | {key.value: kind}
+                self.bind(target.value.id, Mapping(tuple(items.items())), frame)
+                return
+        if isinstance(owner, Shard):
+            return  # rows of a batch are written to: it stays a batch
+        self.whole(target.slice, frame)
+        if value is not None and holds_share(kind):
+            self.make_whole(value, kind, frame)
+
+    def _unpack(
+        self,
+        target: ast.Tuple | ast.List,
+        kind: Kind,
+        frame: Frame,
+        value: ast.expr | None,
+    ) -> None:
+        parts = target.elts
+        values: list[ast.expr | None] = [None] * len(parts)
+        if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(parts):
+            values = list(value.elts)
+        for place, part in enumerate(parts):
+            self.assign(part, unpacked(kind, place, len(parts)), frame, values[place])
+
+    def _note_carrier(
+        self, node: ast.stmt, target: ast.expr, value: ast.expr, kind: Kind, frame: Frame
+    ) -> None:
+        """Remembers where a variable receives a network from a call."""
+        if isinstance(kind, Model) and not kind.part and isinstance(value, ast.Call):
+            if isinstance(target, ast.Name | ast.Attribute):
+                self.carry(node, target, value, kind, frame)
+        elif isinstance(kind, Bunch) and isinstance(target, ast.Tuple):
+            for part, item in zip(target.elts, kind.items, strict=False):
+                if isinstance(item, Model) and isinstance(part, ast.Name | ast.Attribute):
+                    self.carry(node, part, None, item, frame)
+
+    def carry(
+        self,
+        node: ast.stmt,
+        target: ast.expr,
+        value: ast.expr | None,
+        kind: Model,
+        frame: Frame,
+    ) -> None:
+        """Notes a place where the network could be wrapped."""
+        above: ast.AST | None = frame.file.parents.get(node)
+        conditional = False
+        while above is not None and not isinstance(above, ast.FunctionDef | ast.ClassDef):
+            branch = isinstance(above, ast.If | ast.Try | ast.For | ast.While)
+            conditional |= branch and not (isinstance(above, ast.If) and is_main_guard(above.test))
+            above = frame.file.parents.get(above)
+        self.facts.carriers.append(
+            Carrier(
+                node=node,
+                target=target,
+                value=value,
+                file=frame.file,
+                models=kind.origins,
+                conditional=conditional,
+                repeated=self.loop_depth > 0,
+            )
+        )
+
+    def _rebind_wrapped(self, target: ast.expr, frame: Frame) -> None:
+        if frame.env is None:
+            return
+        kind = self.eval(target, frame)
+        if not isinstance(kind, Model):
+            return
+        if isinstance(target, ast.Attribute):
+            owner = self.eval(target.value, frame)
+            if isinstance(owner, Instance | Model) and owner.cls is not None:
+                # Attributes are followed without regard to order: wrapped once is wrapped.
+                self.wrapped_attributes.add((owner.cls.node, target.attr))
+                self.set_attribute(owner.cls, target.attr, kind)
+        else:
+            self.assign(target, replace(kind, wrapped=True), frame)
+
+
+def _after_update(before: Kind, kind: Kind) -> Kind:
+    return before if isinstance(before, Listing | Bunch) and not isinstance(kind, Const) else PLAIN
+
+
+def unpacked(kind: Kind, place: int, length: int) -> Kind:
+    """One item of a value that is taken apart."""
+    if isinstance(kind, Bunch) and len(kind.items) == length:
+        return kind.items[place]
+    if isinstance(kind, Shape):
+        if kind.dim is None:
+            return PLAIN
+        return Count(kind.loaders) if place == kind.dim else PLAIN
+    if isinstance(kind, Shard):
+        if kind.nested:
+            return kind
+        return Lost(kind.loaders, "a batch is taken apart sample by sample", models=kind.models)
+    if isinstance(kind, Share):
+        return Lost(kind.loaders, "it is taken apart", models=kind.models)
+    return element(kind)
+
+
+def is_main_guard(test: ast.expr) -> bool:
+    return "__name__" in ast.unparse(test) and "__main__" in ast.unparse(test)

@@ -1,0 +1,186 @@
+"""How kinds combine: where paths meet, and what stands inside of what."""
+
+from trainera.read.kinds import (
+    NOBODY,
+    PLAIN,
+    Bunch,
+    Const,
+    Count,
+    Func,
+    Instance,
+    Iter,
+    Kind,
+    Listing,
+    Loader,
+    Loss,
+    Lost,
+    Mapping,
+    Mean,
+    Model,
+    Nodes,
+    Optimizer,
+    Own,
+    Params,
+    Shard,
+    Share,
+    Sum,
+    Thing,
+    Whole,
+)
+
+
+def join(left: Kind | None, right: Kind | None) -> Kind:
+    """What a value is that comes from one of two places."""
+    if left is None or left == right:
+        return right if right is not None else PLAIN
+    if right is None:
+        return left
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Const) and one.value is None:
+            return other
+    if isinstance(left, Share) or isinstance(right, Share):
+        return _join_shares(left, right)
+    if isinstance(left, Whole) or isinstance(right, Whole):
+        return left if isinstance(left, Whole) else right
+    if isinstance(left, Loader) and isinstance(right, Loader):
+        return Loader(left.origins | right.origins)
+    if isinstance(left, Iter) and isinstance(right, Iter):
+        return Iter(left.loaders | right.loaders, join(left.element, right.element))
+    if isinstance(left, Model) and isinstance(right, Model):
+        return _join_models(left, right)
+    if isinstance(left, Params) and isinstance(right, Params):
+        return Params(left.models | right.models)
+    if isinstance(left, Loss) and isinstance(right, Loss):
+        return Loss("unknown", "it is one of several losses that reduce in different ways")
+    if isinstance(left, Bunch) and isinstance(right, Bunch) and len(left.items) == len(right.items):
+        return Bunch(tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True)))
+    if isinstance(left, Bunch | Listing) and isinstance(right, Bunch | Listing):
+        inside = [element(kind) for kind in (left, right) if kind != Bunch((), kind.born)]
+        joined = join(inside[0], inside[-1]) if inside else PLAIN
+        return Listing(joined, left.born if left.born is right.born else None)
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        keys = dict(left.items) | dict(right.items)
+        return Mapping(tuple((key, join(left.get(key), right.get(key))) for key in keys))
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Own):
+            return one
+        # A role outlives the plain value that stands for "not there yet".
+        if type(one) in (Kind, Const, Thing) and isinstance(
+            other, Loader | Model | Optimizer | Func | Instance | Iter | Loss
+        ):
+            return other
+    return PLAIN
+
+
+def _join_models(left: Model, right: Model) -> Kind:
+    return Model(
+        left.origins | right.origins,
+        left.cls if left.cls == right.cls else None,
+        left.wrapped if left.wrapped == right.wrapped else None,
+        left.part or right.part,
+        left.parallel or right.parallel,
+        left.inside or right.inside,
+    )
+
+
+def _join_shares(left: Kind, right: Kind) -> Kind:
+    both = tuple(kind for kind in (left, right) if isinstance(kind, Share))
+    loaders = frozenset().union(*(kind.loaders for kind in both))
+    models = frozenset().union(*(kind.models for kind in both))
+    for kind in both:
+        if isinstance(kind, Lost):
+            return kind
+    if isinstance(left, Shard) and isinstance(right, Shard):
+        return Shard(
+            loaders,
+            dim=left.dim if left.dim == right.dim else None,
+            nested=left.nested or right.nested,
+            ragged=left.ragged or right.ragged,
+            rank=left.rank if left.rank == right.rank else None,
+            models=models,
+        )
+    kinds = {type(kind) for kind in both}
+    if kinds == {Count, Sum} or (len(kinds) == 1 and len(both) == 2):
+        cls = Sum if Sum in kinds else kinds.pop()
+        return cls(loaders, models=models)
+    if len(both) == 1:
+        share, other = both[0], right if both[0] is left else left
+        # A value that is the same everywhere is its own weighted mean; zero is its own sum.
+        if isinstance(share, Mean) and type(other) in (Kind, Const):
+            return share
+        if isinstance(share, Sum | Count) and isinstance(other, Const) and is_zero(other):
+            return share
+    return Lost(loaders, "it is a share of a batch on one path and something else on another")
+
+
+def is_zero(kind: Kind | None) -> bool:
+    return (
+        isinstance(kind, Const)
+        and isinstance(kind.value, int | float)
+        and not isinstance(kind.value, bool)
+        and kind.value == 0
+    )
+
+
+def element(kind: Kind) -> Kind:
+    """What iterating over a value gives."""
+    if isinstance(kind, Iter):
+        return kind.element
+    if isinstance(kind, Listing):
+        return kind.element
+    if isinstance(kind, Bunch):
+        joined: Kind | None = None
+        for item in kind.items:
+            joined = join(joined, item)
+        return joined or PLAIN
+    if isinstance(kind, Loader):
+        return Shard(kind.origins, nested=True)
+    if isinstance(kind, Params | Whole):
+        return kind
+    if isinstance(kind, Share):
+        why = "a batch is taken apart sample by sample"
+        return Lost(kind.loaders, why, models=kind.models)
+    if isinstance(kind, Model) and kind.inside:
+        return kind.inside[0]
+    return PLAIN
+
+
+def models_held(kind: Kind) -> tuple[Model, ...]:
+    """Networks among the arguments of a container such as `nn.Sequential`."""
+    if isinstance(kind, Model):
+        return (kind,) if kind.cls is not None or kind.inside else ()
+    if isinstance(kind, Bunch):
+        return tuple(model for item in kind.items for model in models_held(item))
+    if isinstance(kind, Listing):
+        return models_held(kind.element)
+    if isinstance(kind, Mapping):
+        return tuple(model for _, item in kind.items for model in models_held(item))
+    return ()
+
+
+def holds_share(kind: Kind) -> bool:
+    """Whether a share is somewhere inside a value."""
+    if isinstance(kind, Share):
+        return True
+    if isinstance(kind, Bunch):
+        return any(holds_share(item) for item in kind.items)
+    if isinstance(kind, Listing):
+        return holds_share(kind.element)
+    if isinstance(kind, Mapping):
+        return any(holds_share(item) for _, item in kind.items)
+    return False
+
+
+def models_in(kind: Kind) -> Nodes:
+    """The networks whose parameters are somewhere inside a value."""
+    if isinstance(kind, Params):
+        return kind.models
+    if isinstance(kind, Model):
+        return kind.origins
+    if isinstance(kind, Bunch):
+        return NOBODY.union(*(models_in(item) for item in kind.items))
+    if isinstance(kind, Listing):
+        return models_in(kind.element)
+    if isinstance(kind, Mapping):
+        return NOBODY.union(*(models_in(item) for _, item in kind.items))
+    return NOBODY

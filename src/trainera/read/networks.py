@@ -1,0 +1,192 @@
+"""Calls of networks and tensors, and where gradients are computed."""
+
+import ast
+from dataclasses import replace
+
+from trainera.read import tables, tensors
+from trainera.read.core import Frame
+from trainera.read.facts import Backward
+from trainera.read.kinds import (
+    PLAIN,
+    Bunch,
+    Class,
+    Const,
+    Func,
+    Instance,
+    Kind,
+    Listing,
+    Loss,
+    Lost,
+    Mapping,
+    Model,
+    Params,
+    Shard,
+    Share,
+)
+from trainera.read.lattice import holds_share
+from trainera.read.library import Library
+
+
+class Networks(Library):
+    """The part of the analyser that follows networks and tensors."""
+
+    def _share_method(
+        self, node: ast.Call, function: ast.Attribute, owner: Share, frame: Frame
+    ) -> Kind:
+        self.facts.escapes.pop((frame.context, function.value), None)
+        positional, keywords = self.arguments(node, frame)
+        if isinstance(owner, Lost):
+            return owner
+        result = tensors.method(function.attr, owner, positional, keywords)
+        if result is not None:
+            return result
+        if frame.lenient:
+            if function.attr in ("view", "reshape") and isinstance(owner, Shard):
+                self._hard_wired(node, owner, positional, frame)
+            return self.assumed(node, [owner, *positional, *keywords.values()], frame)
+        if isinstance(owner, Shard) and owner.ragged:
+            return Lost(owner.loaders, "it is of rows picked by a condition", models=owner.models)
+        made = self.make_whole(function.value, owner, frame)
+        self.whole_arguments(node, frame)
+        return made
+
+    def _hard_wired(self, node: ast.Call, owner: Shard, sizes: list[Kind], frame: Frame) -> None:
+        """A batch size written into a view does not fit a slice."""
+        plain = len(sizes) > 1 and type(sizes[0]) in (Kind, Const)
+        if owner.dim == 0 and plain and not isinstance(node.args[0], ast.Starred):
+            self.trouble(
+                "network",
+                node,
+                frame,
+                owner.loaders,
+                what="the batch size is fixed in the network",
+                why="a worker's slice has fewer rows",
+                do="use x.size(0), or -1, for the first size",
+            )
+
+    def _model_method(
+        self, node: ast.Call, function: ast.Attribute, owner: Model, frame: Frame
+    ) -> Kind | None:
+        name = function.attr
+        if name in ("train", "eval"):
+            off = name == "eval" or (
+                bool(node.args)
+                and isinstance(node.args[0], ast.Constant)
+                and node.args[0].value is False
+            )
+            unknown = name == "train" and bool(node.args) and not off
+            if not owner.part:
+                self.mode = "either" if unknown else "eval" if off else "train"
+            return owner
+        if name == "requires_grad_":
+            self.frees(node, owner, frame)
+        if name in tables.MOVES or name in tables.SAME_MODEL:
+            self.through_wrapper(function.value, owner, frame, name)
+            self.whole_arguments(node, frame)
+            return owner
+        if name in ("parameters", "named_parameters", "buffers", "modules", "children"):
+            self.through_wrapper(function.value, owner, frame, name)
+            return Params(owner.origins)
+        if name == "forward":
+            self.through_wrapper(function.value, owner, frame, name)
+            return self._forward(owner, node, frame)
+        found = self.attribute(owner.cls, name) if owner.cls is not None else None
+        if isinstance(found, Func | Model | Loss | Class | Instance):
+            return None  # a method or layer of the script's own: looked up as an attribute
+        self.through_wrapper(function.value, owner, frame, name)
+        positional, keywords = self.arguments(node, frame)
+        kinds = [*positional, *keywords.values()]
+        if any(isinstance(kind, Share) for kind in kinds):
+            return add_model(self.assumed(node, kinds, frame), owner, bypass=True)
+        self.whole_arguments(node, frame)
+        return PLAIN
+
+    def _forward(self, model: Model, node: ast.Call, frame: Frame) -> Kind:
+        positional, keywords = self.arguments(node, frame)
+        kinds = [*positional, *keywords.values()]
+        if model.wrapped is None and not model.part:
+            self.facts.bare.pop((frame.context, node.func), None)
+        if any(holds_share(kind) for kind in kinds) and not frame.lenient:
+            for origin in model.origins:
+                self.facts.first_use.setdefault(origin, len(self.facts.carriers))
+        result: Kind | None = None
+        if model.cls is not None:
+            forward = self._member(replace(model, wrapped=False), model.cls, "forward", frame)
+            if isinstance(forward, Func):
+                result = self.call_function(forward, positional, keywords, frame, lenient=True)
+        if not any(holds_share(kind) for kind in kinds):
+            return result if result is not None and holds_share(result) else PLAIN
+        if result is not None:
+            result = batch_first(result)
+        if result is None or not holds_share(result):
+            shards = [kind for kind in kinds if isinstance(kind, Shard)]
+            lost = tensors.mixed(*kinds)
+            if lost:
+                return add_model(lost, model, bypass=False)
+            self._look_inside(model, shards, frame)
+            if not shards:
+                result = self.assumed(node, kinds, frame)
+            else:
+                result = Shard(shards[0].loaders, dim=shards[0].dim, nested=True)
+        return result if frame.lenient else add_model(result, model, bypass=model.part)
+
+    def _look_inside(self, model: Model, shards: list[Shard], frame: Frame) -> None:
+        """Reads the script's own layers in a container of torch's, for what they do to a batch."""
+        for part in model.inside:
+            self._look_inside(part, shards, frame)
+            forward = self._member(part, part.cls, "forward", frame) if part.cls else None
+            if isinstance(forward, Func) and shards:
+                self.call_function(forward, [shards[0]], {}, frame, lenient=True)
+
+    def _backward(self, node: ast.Call, function: ast.Attribute, frame: Frame) -> Kind:
+        value = function.value
+        if (
+            isinstance(value, ast.Call)
+            and isinstance(value.func, ast.Attribute)
+            and value.func.attr == "scale"
+            and len(value.args) == 1
+        ):
+            value = value.args[0]
+        kind = self.eval(value, frame)
+        loop = self.open_loops[-1] if self.open_loops else None
+        text = "crew.current()"
+        if isinstance(kind, Share):
+            text = self.loader_text(kind.loaders, frame) or text
+        if loop is not None:
+            loop.training = True
+            loop.backwards.add(node)
+        self.facts.backwards[frame.context, node] = Backward(
+            node=node,
+            value=value,
+            file=frame.file,
+            kind=kind,
+            text=text,
+            loop=loop.node if loop else None,
+        )
+        return PLAIN
+
+
+def add_model(kind: Kind, model: Model, *, bypass: bool) -> Kind:
+    """The kind, computed with a network, through its wrapper or past it."""
+    if isinstance(kind, Bunch):
+        return Bunch(tuple(add_model(item, model, bypass=bypass) for item in kind.items))
+    if isinstance(kind, Mapping):
+        items = tuple((key, add_model(item, model, bypass=bypass)) for key, item in kind.items)
+        return Mapping(items)
+    if isinstance(kind, Listing):
+        return Listing(add_model(kind.element, model, bypass=bypass))
+    if isinstance(kind, Share):
+        through = model.wrapped is True and not bypass
+        return replace(kind, models=kind.models | {(o, through) for o in model.origins})
+    return kind
+
+
+def batch_first(kind: Kind) -> Kind:
+    """A network's output whose layout was lost track of: the batch comes first, as it went in."""
+    if isinstance(kind, Shard) and kind.dim is None:
+        return replace(kind, dim=0)
+    if isinstance(kind, Bunch):
+        return Bunch(tuple(batch_first(item) for item in kind.items))
+    if isinstance(kind, Mapping):
+        return Mapping(tuple((key, batch_first(item)) for key, item in kind.items))
+    return kind

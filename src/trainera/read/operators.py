@@ -1,0 +1,136 @@
+"""Operators on shares: the algebra, and what to do where it has no answer."""
+
+import ast
+
+from trainera.read import tensors
+from trainera.read.core import Frame
+from trainera.read.kinds import (
+    PLAIN,
+    Bunch,
+    Const,
+    Count,
+    Kind,
+    Listing,
+    Lost,
+    Own,
+    Params,
+    Shape,
+    Shard,
+    Share,
+    Sum,
+    Thing,
+    Whole,
+)
+from trainera.read.lattice import element, join
+from trainera.read.statements import Statements
+
+
+class Operators(Statements):
+    """The part of the analyser that follows operators."""
+
+    def operation(
+        self,
+        operator: str,
+        left_node: ast.expr,
+        left: Kind,
+        right_node: ast.expr,
+        right: Kind,
+        frame: Frame,
+    ) -> Kind:
+        """A binary operation; sides that do not fit the algebra are made whole."""
+        if not isinstance(left, Share) and not isinstance(right, Share):
+            for kind in (left, right):
+                if isinstance(kind, Whole):
+                    return kind
+            return _plain_operation(operator, left, right)
+        result = tensors.binary(operator, left, right)
+        if result is not None:
+            for node in (left_node, right_node):
+                self.facts.escapes.pop((frame.context, node), None)
+            return result
+        if frame.lenient:
+            return self.mixing(left_node, left, right, frame)
+        if operator == "Div" and isinstance(left, Sum) and isinstance(right, Sum | Count):
+            if not right.models:  # a mean over a number of its own, such as unmasked tokens
+                self.make_whole(right_node, right, frame)
+                return left
+        if isinstance(left, Lost) or isinstance(right, Lost):
+            return left if isinstance(left, Lost) else right
+        left = self.make_whole(left_node, left, frame)
+        right = self.make_whole(right_node, right, frame)
+        return join(left, right) if isinstance(join(left, right), Whole) else PLAIN
+
+    def mixing(self, node: ast.expr, left: Kind, right: Kind, frame: Frame) -> Kind:
+        """Inside a network: does this combine rows of the batch with each other?"""
+        shares = [kind for kind in (left, right) if isinstance(kind, Share)]
+        loaders = shares[0].loaders
+        models = frozenset().union(*(share.models for share in shares))
+        rows = any(isinstance(kind, Shard) for kind in shares)
+        figures = any(isinstance(kind, Share) and not isinstance(kind, Shard) for kind in shares)
+        counts = any(isinstance(kind, Count | Shape) for kind in shares)
+        both_rows = len(shares) == 2 and all(isinstance(kind, Shard) for kind in shares)
+        transposed = both_rows and any(isinstance(kind, Shard) and kind.dim == 1 for kind in shares)
+        if rows and ((figures and not counts) or transposed):
+            self.trouble(
+                "network",
+                node,
+                frame,
+                loaders,
+                what="the network combines samples of a batch with each other",
+                why="a worker sees its slice only, so the result would differ",
+                do="use layers that treat samples one by one, or batch normalisation, "
+                "whose statistics are shared over the workers",
+            )
+        if rows:
+            return Shard(loaders, dim=None, models=models)
+        return Lost(loaders, "it is not linear in the mean over the batch", models=models)
+
+    def _unary(self, node: ast.UnaryOp, frame: Frame) -> Kind:
+        kind = self.eval(node.operand, frame)
+        if isinstance(node.op, ast.Not):
+            kind = self.make_whole(node.operand, kind, frame)
+            return kind if isinstance(kind, Own) else PLAIN
+        if isinstance(kind, Const) and isinstance(node.op, ast.USub):
+            if isinstance(kind.value, int | float):
+                return Const(-kind.value, kind.born)
+        return kind if isinstance(kind, Share | Own) else PLAIN
+
+    def _compare(self, node: ast.Compare, frame: Frame) -> Kind:
+        nodes = [node.left, *node.comparators]
+        kinds = [self.eval(part, frame) for part in nodes]
+        shards = [kind for kind in kinds if isinstance(kind, Shard)]
+        others = [kind for kind in kinds if isinstance(kind, Share) and kind not in shards]
+        if shards and not others and not isinstance(node.ops[0], ast.In | ast.NotIn | ast.Is):
+            lost = tensors.mixed(*shards)
+            combined = tensors.combine(shards)
+            if lost or combined:
+                return lost or combined or PLAIN
+        lost = tensors.mixed(*kinds)
+        if lost:
+            return lost
+        own = next((kind for kind in kinds if isinstance(kind, Own | Whole)), None)
+        if isinstance(node.ops[0], ast.Is | ast.IsNot):
+            return PLAIN
+        for part, kind in zip(nodes, kinds, strict=True):
+            self.make_whole(part, kind, frame)
+        return own or PLAIN
+
+
+def _plain_operation(operator: str, left: Kind, right: Kind) -> Kind:
+    if isinstance(left, Own) or isinstance(right, Own):
+        return left if isinstance(left, Own) else right
+    if isinstance(left, Const) and isinstance(right, Const):
+        numbers = (left.value, right.value)
+        if all(isinstance(n, int) and not isinstance(n, bool) for n in numbers):
+            if operator in ("Add", "Sub", "Mult"):
+                a, b = numbers
+                value = a + b if operator == "Add" else a - b if operator == "Sub" else a * b
+                return Const(value, left.born)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Bunch | Listing | Params):
+            if isinstance(other, Bunch | Listing | Params):
+                return Listing(join(element(left), element(right)))
+            return one
+    if isinstance(left, Thing) or isinstance(right, Thing):
+        return PLAIN
+    return PLAIN
