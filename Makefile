@@ -5,7 +5,7 @@ READY := $(VENV)/ready
 
 .PHONY: demo test lint clean
 demo: $(READY)
-	$(VENV)/bin/python -m examples.demo
+	$(VENV)/bin/python examples/demo.py
 
 test: $(READY)
 	$(VENV)/bin/python -m pytest

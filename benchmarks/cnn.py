@@ -52,7 +52,8 @@ class Net(nn.Module):
         x = F.max_pool2d(F.relu(self.conv2(x)), 2)
         x = F.max_pool2d(F.relu(self.conv3(x)), 2)
         x = self.dropout(F.relu(self.fc1(x.flatten(1))))
-        return self.fc2(x)
+        logits: torch.Tensor = self.fc2(x)
+        return logits
 
 
 def evaluate(model: nn.Module, loader: DataLoader[tuple[torch.Tensor, int]]) -> tuple[float, float]:

@@ -56,7 +56,7 @@ def main() -> None:
     test_part = Subset(test_set, range(rank, len(test_set), size))
     test_loader = DataLoader(test_part, batch_size=args.batch_size // size)
 
-    model = DistributedDataParallel(Net())
+    model: nn.Module = DistributedDataParallel(Net())
     criterion = nn.CrossEntropyLoss()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
     torch.manual_seed(1 + rank)  # each worker mirrors and drops out on its own

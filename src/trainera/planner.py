@@ -34,8 +34,6 @@ def make_plan(files: dict[str, SourceFile], engine: Engine, options: Options) ->
         raise UserError(f"{script.path}: no training loop found", Status.REFUSED)
     facts, decisions = _decide(files)
     refusals = list(_refusals(facts))
-    if refusals:
-        return replace(plan, refusals=tuple(refusals))
     edits: list[Edit] = []
     for _, module in rules.modules(engine.framework):
         for finding in import_module(module).plan(facts, engine, options):
@@ -44,8 +42,16 @@ def make_plan(files: dict[str, SourceFile], engine: Engine, options: Options) ->
             else:
                 edits.append(finding)
     if refusals:
-        return replace(plan, refusals=tuple(sorted(set(refusals), key=lambda r: r.place)))
+        return replace(plan, refusals=_distinct(refusals))
     return replace(plan, edits=tuple(_in_order(edits)), notes=_notes(facts, decisions))
+
+
+def _distinct(refusals: list[Refusal]) -> tuple[Refusal, ...]:
+    """Each reason once, where it matters most: a loss before the figures that follow from it."""
+    kept: dict[str, Refusal] = {}
+    for refusal in sorted(refusals, key=lambda r: (r.rule == "metrics", r.place)):
+        kept.setdefault(refusal.why, refusal)
+    return tuple(sorted(kept.values(), key=lambda r: r.place))
 
 
 def _goes_backward(file: SourceFile) -> bool:

@@ -63,8 +63,12 @@ class Runner:
         workers: int = 0,
         timeout: float = 90,
         env: dict[str, str] | None = None,
+        hidden: list[str] | None = None,
     ) -> Run:
-        """Runs a script plainly (`workers` 0) or as that many workers under torchrun's variables."""
+        """Runs a script plainly (`workers` 0) or as that many workers under torchrun's variables.
+
+        `hidden` names modules that the script cannot import.
+        """
         logs = cwd / ".log"
         environment = {"TQDM_DISABLE": "", **(env or {})}
         if workers:
@@ -83,6 +87,7 @@ class Runner:
             "workers": max(workers, 1),
             "timeout": timeout,
             "env": environment,
+            "hidden": hidden or [],
         }
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(json.dumps(job) + "\n")
@@ -145,8 +150,6 @@ def saved_difference(expected: Path, actual: Path, tolerance: float) -> str | No
     if not actual.is_file():
         return f"{actual.name} was not written"
     if expected.suffix in (".pt", ".pth", ".ckpt"):
-        import torch
-
         left, right = (load_saved(path) for path in (expected, actual))
         return value_difference(left, right, tolerance, expected.name)
     if expected.suffix == ".npy":
@@ -163,7 +166,11 @@ def load_saved(path: Path) -> object:
 
     layers = [
         item
-        for module in (torch.nn.modules.container, torch.nn.modules.linear, torch.nn.modules.activation)
+        for module in (
+            torch.nn.modules.container,
+            torch.nn.modules.linear,
+            torch.nn.modules.activation,
+        )
         for item in vars(module).values()
         if isinstance(item, type)
     ]
@@ -197,6 +204,10 @@ def value_difference(left: object, right: object, tolerance: float, where: str) 
     else:
         return None if left == right else f"{where}: {left!r} became {right!r}"
     return next(
-        (found for one, other, name in pairs if (found := value_difference(one, other, tolerance, name))),
+        (
+            found
+            for one, other, name in pairs
+            if (found := value_difference(one, other, tolerance, name))
+        ),
         None,
     )

@@ -48,7 +48,9 @@ def all_files() -> list[Path]:
 
 def sample(files: Iterable[Path], size: int) -> list[Path]:
     """The same files on every machine that has them: those whose names have the lowest hashes."""
-    return sorted(files, key=lambda path: sha256("/".join(path.parts[-3:]).encode()).digest())[:size]
+    return sorted(files, key=lambda path: sha256("/".join(path.parts[-3:]).encode()).digest())[
+        :size
+    ]
 
 
 def examine(path: Path) -> Outcome:
@@ -73,9 +75,7 @@ def examine(path: Path) -> Outcome:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, usual)
-    return Outcome(
-        path=path, verdict=verdict, message=message, took_s=time.process_time() - start
-    )
+    return Outcome(path=path, verdict=verdict, message=message, took_s=time.process_time() - start)
 
 
 def main() -> None:

@@ -14,6 +14,7 @@ import runpy
 import signal
 import sys
 import time
+from pathlib import Path
 
 
 def work(job: dict, rank: int) -> None:
@@ -26,8 +27,10 @@ def work(job: dict, rank: int) -> None:
     os.environ.update(job["env"])
     if job["world"]:
         os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank))
+    for name in job["hidden"]:
+        sys.modules[name] = None  # type: ignore[assignment]  # importing it fails
     sys.argv = [job["script"], *job["arguments"]]
-    sys.path[0] = os.path.dirname(job["script"])
+    sys.path[0] = str(Path(job["script"]).parent)
     status = 0
     try:
         runpy.run_path(job["script"], run_name="__main__")

@@ -30,7 +30,7 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import element, holds_share, join
+from trainera.read.lattice import element, holds_share, join, whole_of
 from trainera.read.networks import Networks, add_model
 
 MAX_DEPTH = 40
@@ -129,8 +129,7 @@ class Calls(Networks):
         many = function.attr == "extend" and isinstance(kinds[-1], Bunch | Listing | Params)
         kind = element(kinds[-1]) if many else kinds[-1]
         if holds_share(kind) and not frame.lenient and (loop is None or owner.born is not loop):
-            self.whole_arguments(node, frame)
-            kind = PLAIN
+            kind = self.whole_arguments(node, frame)[-1]
         if isinstance(function.value, ast.Name) and kind != PLAIN:
             if owner != Bunch((), owner.born):
                 kind = join(element(owner), kind)
@@ -168,7 +167,10 @@ class Calls(Networks):
                 return self.assumed(node, kinds, frame)
             return PLAIN
         kinds = self.whole_arguments(node, frame)
-        return next((kind for kind in (owner, *kinds) if isinstance(kind, Own | Whole)), PLAIN)
+        result = whole_of(owner, *kinds)
+        if isinstance(result, Whole) and name in tables.ENDS_GRADIENT:
+            return replace(result, rows=result.rows and name != "item", cut=None)
+        return result
 
     # Networks and gradients.
 

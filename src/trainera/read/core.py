@@ -245,7 +245,7 @@ class Core:
             loaders=share.loaders,
             text=text,
         )
-        return Whole(share.loaders) if method == "gather" else PLAIN
+        return Whole(share.loaders, method == "gather", node if share.models else None)
 
     def condition(self, node: ast.expr, frame: Frame) -> None:
         """A test decides what every worker does next: all must come to the same answer."""

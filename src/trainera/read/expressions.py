@@ -29,7 +29,7 @@ from trainera.read.kinds import (
     Share,
     Whole,
 )
-from trainera.read.lattice import element, holds_share, join
+from trainera.read.lattice import element, holds_share, join, whole_of
 from trainera.read.operators import Operators
 
 
@@ -243,7 +243,7 @@ class Expressions(Operators):
             self.through_wrapper(node.value, owner, frame, "__getitem__")
             return replace(owner, part=True, cls=None, wrapped=False)
         key = self.whole(node.slice, frame)
-        return next((kind for kind in (owner, key) if isinstance(kind, Own | Whole)), PLAIN)
+        return whole_of(owner, key)
 
     def _subscript_of_share(self, node: ast.Subscript, owner: Share, frame: Frame) -> Kind:
         if isinstance(owner, Shape):

@@ -175,9 +175,13 @@ class Shard(Share):
 
 @dataclass(frozen=True)
 class Whole(Kind):
-    """Something made of the rows of the whole batch: it fits no worker's slice."""
+    """Something made of the whole batch's value, the same on every worker."""
 
     loaders: Nodes
+    rows: bool = True
+    """It may have the rows of the whole batch: then it fits no worker's slice."""
+    cut: ast.AST | None = None
+    """Where a value with a gradient was made whole, if it had one: none flows through that."""
 
 
 @dataclass(frozen=True)

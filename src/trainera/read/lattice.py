@@ -41,7 +41,7 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
     if isinstance(left, Share) or isinstance(right, Share):
         return _join_shares(left, right)
     if isinstance(left, Whole) or isinstance(right, Whole):
-        return left if isinstance(left, Whole) else right
+        return whole_of(left, right)
     if isinstance(left, Loader) and isinstance(right, Loader):
         return Loader(left.origins | right.origins)
     if isinstance(left, Iter) and isinstance(right, Iter):
@@ -111,6 +111,28 @@ def _join_shares(left: Kind, right: Kind) -> Kind:
         if isinstance(share, Sum | Count) and isinstance(other, Const) and is_zero(other):
             return share
     return Lost(loaders, "it is a share of a batch on one path and something else on another")
+
+
+def wholes_in(kind: Kind) -> list[Whole]:
+    """The whole batch's values inside of a value."""
+    if isinstance(kind, Whole):
+        return [kind]
+    if isinstance(kind, Bunch):
+        return [whole for item in kind.items for whole in wholes_in(item)]
+    if isinstance(kind, Listing):
+        return wholes_in(kind.element)
+    if isinstance(kind, Mapping):
+        return [whole for _, item in kind.items for whole in wholes_in(item)]
+    return []
+
+
+def whole_of(*kinds: Kind) -> Kind:
+    """What is computed from values of which some are the whole batch's."""
+    found = [whole for kind in kinds for whole in wholes_in(kind)]
+    if not found:
+        return next((kind for kind in kinds if isinstance(kind, Own)), PLAIN)
+    cut = next((kind.cut for kind in found if kind.cut is not None), None)
+    return Whole(found[0].loaders, any(kind.rows for kind in found), cut)
 
 
 def is_zero(kind: Kind | None) -> bool:

@@ -28,7 +28,7 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import element, holds_share, models_in
+from trainera.read.lattice import element, holds_share, models_in, whole_of
 from trainera.read.training import Training
 
 
@@ -98,8 +98,8 @@ class Library(Training):
             return Params(models)
         if node in self.decisions.models:
             return Model(frozenset({node}))
-        whole = next((kind for kind in kinds if isinstance(kind, Whole)), None)
-        return whole or Thing(node, name)
+        whole = whole_of(*kinds)
+        return whole if isinstance(whole, Whole) else Thing(node, name)
 
     def assumed(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> Kind:
         """Inside a network, what is not known is taken to treat rows one by one."""
@@ -156,7 +156,7 @@ class Library(Training):
         if frame.lenient and any(isinstance(k, Share) for k in positional):
             return self.assumed(node, positional, frame)
         kinds = self.whole_arguments(node, frame)
-        return next((kind for kind in kinds if isinstance(kind, Own | Whole)), PLAIN)
+        return whole_of(*kinds)
 
     def _open(
         self, node: ast.Call, positional: list[Kind], keywords: dict[str, Kind], frame: Frame

@@ -23,7 +23,7 @@ from trainera.read.kinds import (
     Shard,
     Share,
 )
-from trainera.read.lattice import holds_share
+from trainera.read.lattice import holds_share, whole_of
 from trainera.read.library import Library
 
 
@@ -115,7 +115,7 @@ class Networks(Library):
             if isinstance(forward, Func):
                 result = self.call_function(forward, positional, keywords, frame, lenient=True)
         if not any(holds_share(kind) for kind in kinds):
-            return result if result is not None and holds_share(result) else PLAIN
+            return result if result is not None and holds_share(result) else whole_of(*kinds)
         if result is not None:
             result = batch_first(result)
         if result is None or not holds_share(result):

@@ -1,6 +1,7 @@
 """Operators on shares: the algebra, and what to do where it has no answer."""
 
 import ast
+from dataclasses import replace
 
 from trainera.read import tensors
 from trainera.read.core import Frame
@@ -21,7 +22,7 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import element, join
+from trainera.read.lattice import element, join, whole_of
 from trainera.read.statements import Statements
 
 
@@ -39,9 +40,8 @@ class Operators(Statements):
     ) -> Kind:
         """A binary operation; sides that do not fit the algebra are made whole."""
         if not isinstance(left, Share) and not isinstance(right, Share):
-            for kind in (left, right):
-                if isinstance(kind, Whole):
-                    return kind
+            if isinstance(left, Whole) or isinstance(right, Whole):
+                return whole_of(left, right)
             return _plain_operation(operator, left, right)
         result = tensors.binary(operator, left, right)
         if result is not None:
@@ -56,9 +56,9 @@ class Operators(Statements):
                 return left
         if isinstance(left, Lost) or isinstance(right, Lost):
             return left if isinstance(left, Lost) else right
-        left = self.make_whole(left_node, left, frame)
-        right = self.make_whole(right_node, right, frame)
-        return join(left, right) if isinstance(join(left, right), Whole) else PLAIN
+        return whole_of(
+            self.make_whole(left_node, left, frame), self.make_whole(right_node, right, frame)
+        )
 
     def mixing(self, node: ast.expr, left: Kind, right: Kind, frame: Frame) -> Kind:
         """Inside a network: does this combine rows of the batch with each other?"""
@@ -104,16 +104,16 @@ class Operators(Statements):
             lost = tensors.mixed(*shards)
             combined = tensors.combine(shards)
             if lost or combined:
-                return lost or combined or PLAIN
+                return lost or (tensors.without_gradient(combined) if combined else PLAIN)
         lost = tensors.mixed(*kinds)
         if lost:
             return lost
-        own = next((kind for kind in kinds if isinstance(kind, Own | Whole)), None)
+        own = whole_of(*kinds)
         if isinstance(node.ops[0], ast.Is | ast.IsNot):
             return PLAIN
         for part, kind in zip(nodes, kinds, strict=True):
             self.make_whole(part, kind, frame)
-        return own or PLAIN
+        return replace(own, cut=None) if isinstance(own, Whole) else own
 
 
 def _plain_operation(operator: str, left: Kind, right: Kind) -> Kind:

@@ -108,6 +108,12 @@ LINEAR = frozenset(
         "view contiguous requires_grad_ type long int unsqueeze retain_grad data astype"
     ).split()
 )
+# What these give has no gradient.
+ENDS_GRADIENT = {
+    *("detach", "item", "numpy", "tolist", "data", "argmax", "argmin", "bool", "long", "int"),
+    *("eq", "ne", "gt", "lt", "ge", "le", "isnan", "isinf", "isfinite", "logical_not"),
+    *("logical_and", "logical_or", "size", "numel", "any", "all", "count_nonzero"),
+}
 COUNTING = {"numel", "nelement"}
 NOT_A_SHARE = {"device", "dtype", "is_cuda", "ndim", "requires_grad", "grad_fn", "dim", "layout"}
 

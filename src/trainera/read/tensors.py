@@ -4,6 +4,7 @@ Every function answers None where the result cannot be told; the caller then ask
 batch's value instead (or, inside a network's own forward, assumes that rows stay apart).
 """
 
+import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -33,15 +34,30 @@ def mixed(*kinds: Kind) -> Lost | None:
     for share in shares:
         if isinstance(share, Lost):
             return share
-    if any(isinstance(kind, Shard) for kind in kinds):
-        for kind in kinds:
-            if isinstance(kind, Whole):
+    for kind in kinds:
+        if isinstance(kind, Whole) and shares:
+            if kind.cut is not None:
+                return Lost(kind.loaders, cut_off(kind.cut))
+            if kind.rows and any(isinstance(share, Shard) for share in shares):
                 why = "it combines rows of a slice with rows of the whole batch"
                 return Lost(kind.loaders, why)
     if len({share.loaders for share in shares}) > 1:
         loaders = frozenset().union(*(share.loaders for share in shares))
         return Lost(loaders, "it mixes the batches of two loaders, whose slices differ in weight")
     return None
+
+
+def cut_off(node: ast.AST) -> str:
+    """Why a gradient ends at an expression."""
+    line = getattr(node, "lineno", "?")
+    text = ast.unparse(node)
+    text = text if len(text) <= 40 else f"{text[:37]}..."
+    return f"line {line} needs '{text}' of the whole batch, and no gradient flows through that"
+
+
+def without_gradient(kind: Share) -> Share:
+    """The kind of a value that has left the graph."""
+    return replace(kind, models=frozenset())
 
 
 def with_models(kind: Kind, *others: Kind) -> Kind:
@@ -142,6 +158,8 @@ def method(
         result = None
     if result is None:
         return None
+    if name in tables.ENDS_GRADIENT and isinstance(result, Share):
+        return without_gradient(result)
     if isinstance(result, Bunch):
         return Bunch(tuple(with_models(item, share, *others) for item in result.items))
     return with_models(result, share, *others)

@@ -23,7 +23,7 @@ from trainera.read.kinds import (
     Share,
     Sum,
 )
-from trainera.read.lattice import models_held, models_in
+from trainera.read.lattice import models_held, models_in, whole_of
 
 REPEATABLE = {"view", "reshape", "flatten", "long", "to", "squeeze", "contiguous", "size", "argmax"}
 
@@ -135,7 +135,7 @@ class Training(Expressions):
         if not shares:
             if loss.weighted and not any(kind == Const(None) for kind in kinds):
                 self.facts.plain.add((frame.context, node))
-            return PLAIN
+            return whole_of(*kinds)
         lost = tensors.mixed(*kinds)
         models = frozenset().union(*(share.models for share in shares))
         loaders = shares[0].loaders

@@ -26,7 +26,8 @@ from itertools import pairwise
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.facts import Backward, Facts, by_node
-from trainera.read.kinds import Lost, Mean, Shard, Share, Sum
+from trainera.read.kinds import Lost, Mean, Shard, Share, Sum, Whole
+from trainera.read.tensors import cut_off
 from trainera.rules.torch._tools import Finding, edit, refuse, wrap
 
 NAME = "weight"
@@ -77,6 +78,9 @@ def _problem(record: Backward, facts: Facts) -> Finding | None:
         what = "gradients are computed outside of any loop over a DataLoader"
         why = "there is no batch whose samples could be shared out"
         return refuse(NAME, record.file, record.node, what, why, "draw batches from a DataLoader")
+    if isinstance(kind, Whole) and kind.cut is not None:
+        what = "the loss cannot be split over workers"
+        return refuse(NAME, record.file, record.node, what, cut_off(kind.cut), do)
     if isinstance(kind, Lost):
         what = "the loss cannot be split over workers"
         return refuse(NAME, record.file, record.node, what, kind.why, do)

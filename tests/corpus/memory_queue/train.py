@@ -1,9 +1,10 @@
-# refused: a queue of embeddings of earlier batches (MoCo): each worker would only see its own slices
+"""A queue of earlier embeddings that all workers must keep alike (momentum contrast in small)."""
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+torch.set_default_dtype(torch.float64)
 torch.manual_seed(13)
 x = torch.randn(192, 12)
 loader = DataLoader(TensorDataset(x), batch_size=16, shuffle=True, drop_last=True)

@@ -1,0 +1,117 @@
+"""Whatever a worker finds out for itself and acts upon must be the same for all."""
+
+import pytest
+
+from tests.rules.tools import beyond, changed, right_or_refused, script
+
+IMPORTS = "import datetime, glob, os, random, time\nimport numpy as np\nfrom pathlib import Path"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("if os.path.exists('a'):\n    pass", "if crew.agree(os.path.exists('a')):"),
+        ("if not os.path.isfile('a'):\n    pass", "if crew.agree(not os.path.isfile('a')):"),
+        ("if Path('a').exists():\n    pass", "if crew.agree(Path('a').exists()):"),
+        ("if Path('a').exists() and epochs:\n    pass", "if crew.agree(Path('a').exists() and epochs):"),
+        ("found = os.path.exists('a')\nif found:\n    pass", "if crew.agree(found):"),
+        ("if glob.glob('*.pt'):\n    pass", "if crew.agree(glob.glob('*.pt')):"),
+        ("while time.time() < 0:\n    pass", "while crew.agree(time.time() < 0):"),
+        ("n = 1 if os.path.exists('a') else 2", "n = 1 if crew.agree(os.path.exists('a')) else 2"),
+        ("for name in os.listdir('.'):\n    print(name)", "for name in crew.agree(os.listdir('.')):"),
+        ("if datetime.datetime.now().hour > 25:\n    pass", "if crew.agree(datetime.datetime.now().hour > 25):"),
+        ("if os.path.getsize('a') > 3:\n    pass", "if crew.agree(os.path.getsize('a') > 3):"),
+    ],
+)
+def test_conditions(before: str, after: str) -> None:
+    assert beyond(imports=IMPORTS, before=f"epochs = 3\n{before}") == [after]
+
+
+def test_a_time_limit() -> None:
+    added = beyond(imports=IMPORTS, before="began = time.time()", step="if time.time() - began > 60:\n    break")
+    assert added == ["if crew.agree(time.time() - began > 60):"]
+
+
+def test_random_numbers_inside_a_pass() -> None:
+    assert beyond(step="if torch.rand(1).item() > 2:\n    break") == [
+        "if crew.agree(torch.rand(1).item() > 2):"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("parts"),
+    [
+        {"before": "began = time.time()", "after": "print(time.time() - began)"},
+        {"before": "if random.random() > 2:\n    pass"},
+        {"step": "if random.random() > 2:\n    break"},
+        {"step": "if np.random.rand() > 2:\n    break"},
+        {"end": "if torch.rand(1).item() > 2:\n    break"},
+        {"before": "if torch.cuda.is_available():\n    print('cuda')"},
+        {"before": "if len(data) > 30:\n    print('many')"},
+        {"before": "if os.path.join('a', 'b') == 'a/b':\n    pass"},
+        {"before": "print('os.path.exists')  # if os.path.exists('a'):"},
+        {"before": "class Path2:\n    def size(self):\n        return 1\nif Path2().size():\n    pass"},
+    ],
+    ids=str,
+)
+def test_what_is_the_same_anyway(parts: dict[str, str]) -> None:
+    assert beyond(imports=IMPORTS, **parts) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("torch.manual_seed(int(time.time()))", "torch.manual_seed(crew.agree(int(time.time())))"),
+        ("random.seed(time.time())", "random.seed(crew.agree(time.time()))"),
+        ("np.random.seed(os.getpid())", "np.random.seed(crew.agree(os.getpid()))"),
+        ("seed = time.time_ns() % 1000\ntorch.manual_seed(seed)", "torch.manual_seed(crew.agree(seed))"),
+    ],
+)
+def test_seeds(before: str, after: str) -> None:
+    """With seeds of their own, the workers would draw different splits and initial weights."""
+    right_or_refused(after, imports=IMPORTS, setup=before)
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [
+        "rng = np.random.default_rng()\nchosen = rng.permutation(20)[:10]",
+        "rng = np.random.RandomState()\nchosen = rng.permutation(20)[:10]",
+        "rng = random.Random()\nchosen = rng.sample(range(20), 10)",
+        "torch.seed()\nchosen = torch.randperm(20)[:10]",
+        "random.seed()\nchosen = random.sample(range(20), 10)",
+        "generator = torch.Generator()\ngenerator.seed()\nchosen = torch.randperm(20, generator=generator)[:10]",
+        # The order of a set of strings is another one in every process.
+        "names = {name: number for number, name in enumerate(set('a b c'.split()))}\nchosen = [names['a']]",
+        "names = list(set(['a', 'b', 'c']))\nchosen = [names.index('a')]",
+        "files = glob.glob('*.npy')\nchosen = range(len(files))",
+        "files = os.listdir('.')\nchosen = range(len(files))",
+    ],
+)
+def test_data_that_differ_from_worker_to_worker(setup: str) -> None:
+    """Which samples train and which validate, or what a label means, would differ."""
+    loader = "loader = DataLoader(torch.utils.data.Subset(data, chosen), batch_size=8, shuffle=True)"
+    source = script(imports=IMPORTS, setup=setup, loader=loader)
+    try:
+        lines = changed(source)
+    except AssertionError:
+        return
+    assert any("crew.agree(" in line for line in lines), "every worker has its own"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["f'run-{time.time()}.pt'", "time.strftime('%H%M%S') + '.pt'", "str(datetime.datetime.now())", "str(os.getpid())"],
+)
+def test_names_of_files_that_are_read_again(name: str) -> None:
+    """The others would look for a file that the first worker never wrote."""
+    source = script(
+        imports=IMPORTS,
+        setup=f"name = {name}",
+        after="torch.save(model.state_dict(), name)\nmodel.load_state_dict(torch.load(name))",
+    )
+    try:
+        lines = changed(source)
+    except AssertionError:
+        return
+    assert any("crew.agree(" in line for line in lines), "every worker has its own"

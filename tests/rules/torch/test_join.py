@@ -1,0 +1,129 @@
+"""Where the crew is joined: once, before anything else happens, in the script itself."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tests.rules.tools import beyond, converted, must_refuse, script
+from trainera.pipeline import convert_script
+
+IMPORTS = script().splitlines()[:4]
+BODY = script().splitlines()[4:]
+
+
+def main_script(head: str, foot: str) -> str:
+    """A script whose work is in a function, with other lines above and below it."""
+    lines = [*dedent(head).splitlines(), *IMPORTS, "def main():"]
+    lines += [f"    {line}" for line in BODY]
+    return "\n".join([*lines, *dedent(foot).splitlines()]) + "\n"
+
+
+def follows_join(source: str) -> str:
+    """The line that comes right after the join."""
+    _, after = converted(source)
+    lines = [line.strip() for line in after.splitlines()]
+    assert lines.count("crew.join()") == 1
+    return lines[lines.index("crew.join()") + 1]
+
+
+def test_the_first_line_that_does_something() -> None:
+    assert follows_join(script()).startswith("data = TensorDataset(")
+
+
+@pytest.mark.parametrize(
+    ("head", "foot", "following"),
+    [
+        ("", "main()", "main()"),
+        ("", 'if __name__ == "__main__":\n    main()', "main()"),
+        ("", 'if "__main__" == __name__:\n    main()', "main()"),
+        ('"""Trains."""', "main()", "main()"),
+        ("from __future__ import annotations", "main()", "main()"),
+        ("EPOCHS = 3\nNAMES = ['a', 'b']\nRATE: float = 1e-3", "main()", "main()"),
+        ("try:\n    import numpy\nexcept ImportError:\n    numpy = None", "main()", "main()"),
+        ("", "torch.manual_seed(0)\nif __name__ == '__main__':\n    main()", "torch.manual_seed(0)"),
+        ("", "print('hello')\nmain()", "print('hello')"),
+    ],
+)
+def test_place(head: str, foot: str, following: str) -> None:
+    assert follows_join(main_script(head, foot)) == following
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "os.environ['CUDA_VISIBLE_DEVICES'] = '1'",
+        "os.environ['OMP_NUM_THREADS'] = '3'",
+        "os.environ.setdefault('CUDA_VISIBLE_DEVICES', '1')",
+    ],
+)
+def test_the_environment_is_set_before(line: str) -> None:
+    """The user pins a device or the threads: the worker has to see that when it joins."""
+    source = "import os\n" + line + "\n" + script()
+    _, after = converted(source)
+    lines = after.splitlines()
+    assert lines.index(line) < lines.index("crew.join()")
+
+
+def test_a_guard_on_one_line() -> None:
+    _, after = converted(main_script("", "if __name__ == '__main__': main()"))
+    words = after[after.index("if __name__") :].replace(";", " ").split()
+    assert words[-2:] == ["crew.join()", "main()"]
+
+
+def test_the_import_comes_before_the_join() -> None:
+    _, after = converted(script())
+    lines = after.splitlines()
+    assert lines.index("from trainera import crew") < lines.index("crew.join()")
+
+
+def test_a_module_of_the_scripts_own_does_not_join(tmp_path: Path) -> None:
+    (tmp_path / "data.py").write_text(
+        "from torch.utils.data import DataLoader\n"
+        "def make(data):\n    return DataLoader(data, batch_size=8)\n"
+    )
+    path = tmp_path / "train.py"
+    path.write_text(script(imports="from data import make", loader="loader = make(data)"))
+    _, files = convert_script(path)
+    assert [file.after.count(b"crew.join()") for file in files] == [1, 0]
+
+
+def test_modules_that_do_things_while_imported_come_after_the_join(tmp_path: Path) -> None:
+    """A split drawn at import time must be drawn from the random state that all workers share."""
+    (tmp_path / "parts.py").write_text(
+        "import random\nindices = list(range(20))\nrandom.shuffle(indices)\nprint('shuffled')\n"
+    )
+    path = tmp_path / "train.py"
+    path.write_text(script(imports="from parts import indices", after="print(indices)"))
+    plan, files = convert_script(path)
+    if not plan.refusals:
+        lines = files[0].after.decode().splitlines()
+        assert lines.index("crew.join()") < lines.index("from parts import indices")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def joined():\n    join = 1\n    return join",
+        "joined = 'crew.join()'",
+        "class Crew:\n    def join(self):\n        pass\nCrew().join()",
+        "def helper():\n    if __name__ == '__main__':\n        print('never first')\nhelper()",
+    ],
+)
+def test_lookalikes_are_left_alone(line: str) -> None:
+    assert beyond(before=line) == []
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"before": "crew = 5", "after": "print(crew)"},
+        {"before": "for crew in range(3):\n    print(crew)"},
+        {"imports": "import json as crew", "after": "print(crew.dumps(1))"},
+        {"before": "def f(crew):\n    torch.save(crew, 'x')\nf(1)"},
+        {"before": "DistributedDataParallel = 5"},
+    ],
+)
+def test_names_that_the_script_has_itself(parts: dict[str, str]) -> None:
+    """The script's own `crew` would take the place of the runtime, or the other way round."""
+    must_refuse(**parts)

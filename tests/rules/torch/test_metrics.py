@@ -1,0 +1,186 @@
+"""A figure of a slice becomes the batch's before anyone sees it."""
+
+import pytest
+
+from tests.rules.tools import WITH_VALIDATION, beyond, refused, right_or_refused, validation
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("print(loss.item())", "print(loader.mean(loss.item()))"),
+        ("print(f'{loss.item():.3f}')", "print(f'{loader.mean(loss.item()):.3f}')"),
+        ("print('%.3f' % loss.item())", "print('%.3f' % loader.mean(loss.item()))"),
+        ("print('{}'.format(loss.item()))", "print('{}'.format(loader.mean(loss.item())))"),
+        ("print('%d %f' % (epoch, loss.item()))", "print('%d %f' % (epoch, loader.mean(loss.item())))"),
+        ("losses.append(loss.item())", "losses.append(loader.mean(loss.item()))"),
+        ("losses.append((epoch, loss.item()))", "losses.append((epoch, loader.mean(loss.item())))"),
+        ("losses += [loss.item()]", "losses += [loader.mean(loss.item())]"),
+        ("history['loss'] = loss.item()", "history['loss'] = loader.mean(loss.item())"),
+        ("print(x.size(0))", "print(loader.sum(x.size(0)))"),
+        ("print(len(x))", "print(loader.sum(len(x)))"),
+        ("print(x.shape)", "print(loader.gather(x).shape)"),
+        ("print((model(x) > y).sum().item())", "print(loader.sum((model(x) > y).sum().item()))"),
+        ("print((model(x) > y).float().mean())", "print(loader.mean((model(x) > y).float().mean()))"),
+        ("print((model(x) > y).sum() / len(y))", "print(loader.mean((model(x) > y).sum() / len(y)))"),
+        ("print(x.max())", "print(loader.gather(x).max())"),
+        ("print(x.std(0))", "print(loader.gather(x).std(0))"),
+        ("print(y[0])", "print(loader.gather(y)[0])"),
+        ("print(y[:2])", "print(loader.gather(y)[:2])"),
+        ("print(loss.item() ** 2)", "print(loader.mean(loss.item()) ** 2)"),
+        ("print(round(loss.item(), 2))", "print(round(loader.mean(loss.item()), 2))"),
+        ("print(max(loss.item(), 1))", "print(max(loader.mean(loss.item()), 1))"),
+        ("print(2 ** loss.item())", "print(2 ** loader.mean(loss.item()))"),
+        ("if loss.item() > 9:\n    break", "if loader.mean(loss.item()) > 9:"),
+        ("if x.size(0) < 8:\n    continue", "if loader.sum(x.size(0)) < 8:"),
+        ("assert not torch.isnan(loss)", "assert not torch.isnan(loader.mean(loss))"),
+        ("report(loss.item(), x.size(0))", "report(loader.mean(loss.item()), loader.sum(x.size(0)))"),
+        ("unknown(model(x), y)", "unknown(loader.gather(model(x)), loader.gather(y))"),
+        ("for row in y:\n    print(row)", "for row in loader.gather(y):"),
+        ("rows.extend(y.tolist())", "rows.extend(loader.gather(y.tolist()))"),
+    ],
+)
+def test_whole_at_once(before: str, after: str) -> None:
+    added = beyond(
+        imports="from elsewhere import unknown",
+        before="losses = []\nrows = []\nhistory = {}\ndef report(a, b):\n    print(a, b)",
+        step=before,
+    )
+    assert added == [after]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        # Cutting off the decimals of each slice's figure is not cutting off the batch's.
+        ("print(int(loss.item()))", "print(int(loader.mean(loss.item())))"),
+        ("print(int(100 * loss.item()))", "print(int(loader.mean(100 * loss.item())))"),
+        ("print(loss.int())", "print(loader.mean(loss).int())"),
+        ("print(loss.long())", "print(loader.mean(loss).long())"),
+    ],
+)
+def test_rounding_comes_last(before: str, after: str) -> None:
+    assert beyond(step=before) == [after]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "print(len(y[y > 0]))",
+        "print(y[y > 0].shape[0])",
+        "print(y[y > 0].size(0))",
+        "n = len(y[y > 0])\nprint(n)",
+    ],
+)
+def test_numbers_of_rows_picked_by_a_condition(step: str) -> None:
+    added = beyond(step=step)
+    assert len(added) == 1
+    assert "loader.sum(" in added[0] or "loader.gather(" in added[0]
+
+
+def test_the_text_of_a_debugging_format_stays() -> None:
+    """f'{x=}' prints the expression: it must print the user's."""
+    added = beyond(step="print(f'{loss.item()=}')")
+    assert len(added) == 1
+    assert "loader.mean(loss.item())=" not in added[0]
+
+
+def test_after_the_loop() -> None:
+    assert beyond(end="print(loss.item())") == ["print(loader.mean(loss.item()))"]
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        # Another pass has changed the weights of the slices since.
+        "for a, b in loader:\n    break\nprint(loss.item())",
+        # The name stands for another loader by now.
+        "kept = loader\nloader = DataLoader(data, batch_size=4)\nprint(loss.item())\nloader = kept",
+    ],
+)
+def test_after_another_pass(end: str) -> None:
+    """Either refused, or made whole before that."""
+    right_or_refused("loss = loader.mean(loss)", end=end)
+
+
+def test_one_expression_for_slices_and_wholes() -> None:
+    rows = refused(before="def show(value):\n    print(value.mean())\nshow(torch.ones(3))", step="show(x)")
+    assert rows == [
+        (
+            "metrics",
+            "print(value.mean())",
+            "this code is given shares of a batch and whole values",
+            "which of them it works on cannot be told here",
+        )
+    ]
+
+
+def test_in_an_evaluation() -> None:
+    added = beyond(
+        loader=WITH_VALIDATION, end=validation("worst = max(worst, (model(x) - y).abs().max().item())"), start="worst = 0"
+    )
+    assert added == [
+        "val_loader = crew.split(DataLoader(data, batch_size=8))",
+        "worst = max(worst, val_loader.gather((model(x) - y).abs()).max().item())",
+    ]
+
+
+def test_in_a_comprehension() -> None:
+    added = beyond(loader=WITH_VALIDATION, end="print(sum(criterion(model(x), y).item() for x, y in val_loader))")
+    assert added == [
+        "val_loader = crew.split(DataLoader(data, batch_size=8))",
+        "print(sum(val_loader.mean(criterion(model(x), y).item()) for x, y in val_loader))",
+    ]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "print(epoch)",
+        "print(len(loader), len(data), loader.batch_size)",
+        "print(optimizer.param_groups[0]['lr'])",
+        "print(x.size(1), x.shape[1], x.dtype, x.device, x.dim())",
+        "x, y = x.to('cpu'), y.to('cpu')",
+        "out = model(x)\nhits = (out > y).sum()",
+        "keep = []\nkeep.append(loss)",
+        "figures = {'loss': loss}",
+        "print(model(torch.zeros(2, 3)).mean().item())",
+        "print('loss.item()')  # loss.item()",
+        "if loss is None:\n    break",
+        "assert isinstance(x, torch.Tensor)",
+        "del loss",
+    ],
+)
+def test_what_needs_nothing(step: str) -> None:
+    assert beyond(step=step) == []
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["total = torch.zeros(3)\nprint(total.mean().item())", "losses = [1.0]\nprint(sum(losses))"],
+)
+def test_outside_of_the_loop_all_is_whole(before: str) -> None:
+    assert beyond(before=before) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        ("print(x.t() @ x)", "how to make the whole is not known"),
+        ("print(y[y > 0])", "how to make the whole is not known"),
+        ("print(y[y > 0].mean())", "it is of rows picked by a condition"),
+    ],
+)
+def test_refusals(step: str, why: str) -> None:
+    rows = refused(step=step)
+    assert rows == [("metrics", step, "a value of one worker's share is used here", why)]
+
+
+def test_a_figure_of_an_earlier_batch() -> None:
+    rows = refused(before="last = 0.0", step="print(last)\nlast = loss.item()")
+    assert rows[0] == (
+        "metrics",
+        "print(last)",
+        "a value of one worker's share is used here",
+        "'last' is left over from an earlier batch",
+    )

@@ -1,0 +1,115 @@
+"""What changes files or talks to a service is done by one worker."""
+
+import pytest
+
+from tests.rules.tools import beyond, right_or_refused
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("torch.save(1, 'a')", "crew.once(torch.save, 1, 'a')"),
+        ("torch.save(obj=1, f='a')", "crew.once(torch.save, obj=1, f='a')"),
+        ("os.makedirs('a', exist_ok=True)", "crew.once(os.makedirs, 'a', exist_ok=True)"),
+        ("shutil.copyfile('a', 'b')", "crew.once(shutil.copyfile, 'a', 'b')"),
+        ("np.save('a', 1)", "crew.once(np.save, 'a', 1)"),
+        ("Path('a').mkdir(parents=True)", "crew.once(Path('a').mkdir, parents=True)"),
+        ("Path('a').write_text('b')", "crew.once(Path('a').write_text, 'b')"),
+        ("Path('a').unlink()", "crew.once(Path('a').unlink)"),
+        ("with open('a', 'w') as f:\n    f.write('b')", "with crew.once(open, 'a', 'w') as f:"),
+        ("with open('a', mode='a') as f:\n    f.write('b')", "with crew.once(open, 'a', mode='a') as f:"),
+        ("f = open('a', 'wb')", "f = crew.once(open, 'a', 'wb')"),
+        ("f = open('a', 'r+')", "f = crew.once(open, 'a', 'r+')"),
+        ("f = open('a', 'x')", "f = crew.once(open, 'a', 'x')"),
+        ("logging.basicConfig(filename='a')", "crew.once(logging.basicConfig, filename='a')"),
+        ("handler = logging.FileHandler('a')", "handler = crew.once(logging.FileHandler, 'a')"),
+        ("json.dump({}, open('a', 'w'))", "json.dump({}, crew.once(open, 'a', 'w'))"),
+    ],
+)
+def test_by_the_first_worker(before: str, after: str) -> None:
+    imports = "import json, logging, os, shutil\nimport numpy as np\nfrom pathlib import Path"
+    assert beyond(imports=imports, after=before) == [after]
+
+
+@pytest.mark.parametrize(
+    ("imports", "before", "after"),
+    [
+        ("from pathlib import Path", "with Path('a').open('a') as f:\n    f.write('b')", "with crew.once(Path('a').open, 'a') as f:"),
+        ("from pathlib import Path", "Path('a').touch()", "crew.once(Path('a').touch)"),
+        ("from pathlib import Path", "Path('a').rename('b')", "crew.once(Path('a').rename, 'b')"),
+        ("import gzip", "f = gzip.open('a', 'wt')", "f = crew.once(gzip.open, 'a', 'wt')"),
+        ("import io", "f = io.open('a', 'w')", "f = crew.once(io.open, 'a', 'w')"),
+        ("import os", "os.symlink('a', 'b')", "crew.once(os.symlink, 'a', 'b')"),
+        ("import os", "os.removedirs('a')", "crew.once(os.removedirs, 'a')"),
+        ("import shutil", "shutil.make_archive('a', 'zip', 'b')", "crew.once(shutil.make_archive, 'a', 'zip', 'b')"),
+        ("import zipfile", "f = zipfile.ZipFile('a', 'w')", "f = crew.once(zipfile.ZipFile, 'a', 'w')"),
+        ("import numpy as np", "np.array([1]).tofile('a')", "crew.once(np.array([1]).tofile, 'a')"),
+        ("import torch.jit", "torch.jit.trace(model, torch.zeros(1, 3)).save('a')", "crew.once(torch.jit.trace(model.module, torch.zeros(1, 3)).save, 'a')"),
+    ],
+)
+def test_other_ways_to_write(imports: str, before: str, after: str) -> None:
+    """Left alone, every worker would write, append or fail for itself."""
+    right_or_refused(after, imports=imports, after=before)
+
+
+def test_the_arguments_are_the_whole_batchs() -> None:
+    added = beyond(step="torch.save({'loss': loss.item()}, 'a')")
+    assert added == ["crew.once(torch.save, {'loss': loader.mean(loss.item())}, 'a')"]
+
+
+def test_a_writer() -> None:
+    added = beyond(
+        imports="from torch.utils.tensorboard import SummaryWriter",
+        before="writer = SummaryWriter('runs')",
+        step="writer.add_scalar('loss', loss.item(), epoch)",
+        after="writer.close()",
+    )
+    assert added == [
+        "writer = crew.once(SummaryWriter, 'runs')",
+        "writer.add_scalar('loss', loader.mean(loss.item()), epoch)",
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "text = open('a').read()",
+        "f = open('a', 'r')",
+        "f = open('a', 'rb')",
+        "f = open('a', mode='rt')",
+        "state = torch.load('a')",
+        "print(os.path.join('a', 'b'))",
+        "print(Path('a').read_text())",
+        "print('torch.save(1, 2)')  # torch.save(1, 2)",
+        "class Shelf:\n    def save(self, a):\n        print(a)\nShelf().save(1)",
+        "logging.basicConfig(level=10)",
+        "print(json.dumps({}))",
+        "def save(thing):\n    print(thing)\nsave(1)",
+    ],
+)
+def test_what_writes_nothing(line: str) -> None:
+    imports = "import json, logging, os\nfrom pathlib import Path"
+    assert beyond(imports=imports, after=line) == []
+
+
+@pytest.mark.parametrize(
+    ("imports", "before"),
+    [
+        ("import os", "if os.system('make') == 0:\n    print('made')"),
+        ("import subprocess", "if subprocess.run(['make']).returncode:\n    raise SystemExit(1)"),
+        ("import subprocess", "rate = float(subprocess.run(['rate'], capture_output=True).stdout)\noptimizer.param_groups[0]['lr'] = rate"),
+        ("import wandb", "optimizer.param_groups[0]['lr'] = wandb.init(config={'lr': 1}).config.lr"),
+    ],
+)
+def test_results_that_are_used(imports: str, before: str) -> None:
+    """The other workers have no result: what hangs on it must be agreed upon, or refused."""
+    try:
+        added = beyond(imports=imports, before=before)
+    except AssertionError:
+        return
+    assert any("crew.agree(" in line for line in added), added
+
+
+def test_how_a_file_is_opened_is_not_known() -> None:
+    """Read by one worker only, the others would go on with nothing."""
+    right_or_refused(imports="import sys", setup="names = open('a', sys.argv[1]).read()")

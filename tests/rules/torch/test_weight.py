@@ -1,0 +1,247 @@
+"""The weight of a slice's loss: k·N/n for a mean, N for a sum, a refusal for anything else."""
+
+import pytest
+
+from tests.rules.tools import beyond, changed, must_refuse, network, refused, right_or_refused, script
+
+SUM = "criterion = nn.MSELoss(reduction='sum')"
+NONE = "criterion = nn.MSELoss(reduction='none')"
+SHARE = "(loss * loader.share).backward()"
+PARTS = "(loss * loader.parts).backward()"
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {},
+        {"loss": "loss = F.mse_loss(model(x), y)"},
+        {"loss": "loss = criterion(model(x), y) / 4"},
+        {"loss": "loss = 1 - 0.5 * criterion(model(x), y)"},
+        {"loss": "loss = -criterion(model(x), y)"},
+        {"loss": "loss = criterion(model(x), y) + F.l1_loss(model(x), y)"},
+        {"loss": "loss = torch.stack([criterion(model(x), y), F.l1_loss(model(x), y)]).mean()"},
+        {"loss": "loss = sum([criterion(model(x), y), F.l1_loss(model(x), y)])"},
+        {"loss": "loss = (model(x) - y).pow(2).mean()"},
+        {"loss": "loss = ((model(x) - y) ** 2).sum(1).mean()"},
+        {"loss": "loss = ((model(x) - y) ** 2).sum() / x.size(0)"},
+        {"loss": "loss = ((model(x) - y) ** 2).sum() / len(x)"},
+        {"loss": "loss = ((model(x) - y) ** 2).sum() / y.numel()"},
+        {"criterion": SUM, "loss": "loss = criterion(model(x), y) / x.shape[0]"},
+        {"criterion": NONE, "loss": "loss = criterion(model(x), y).mean()"},
+        {"loss": "loss = criterion(model(x), y)\nif epoch:\n    loss = 2 * loss"},
+        {"loss": "loss = criterion(model(x), y) if epoch else F.l1_loss(model(x), y)"},
+        {"criterion": "def criterion(out, y):\n    return ((out - y) ** 2).mean()"},
+        {"criterion": "criterion = nn.MSELoss() if data else nn.L1Loss()"},
+    ],
+)
+def test_means(parts: dict[str, str]) -> None:
+    assert SHARE in changed(script(**parts))
+    assert beyond(**parts) == []
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"criterion": SUM},
+        {"criterion": SUM, "loss": "loss = criterion(model(x), y) / 8"},
+        {"criterion": NONE, "loss": "loss = criterion(model(x), y).sum()"},
+        {"loss": "loss = F.mse_loss(model(x), y, reduction='sum')"},
+        {"loss": "loss = criterion(model(x), y) * x.size(0)"},
+        {"loss": "loss = ((model(x) - y) ** 2).sum() / len(data)"},
+        {"loss": "loss = ((model(x) - y) ** 2).mean(1).sum()"},
+    ],
+)
+def test_sums(parts: dict[str, str]) -> None:
+    assert beyond(**parts) == [PARTS]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("loss.backward(retain_graph=True)", "(loss * loader.share).backward(retain_graph=True)"),
+        ("(2 * loss).backward()", "(2 * loss * loader.share).backward()"),
+        ("(loss + loss).backward()", "((loss + loss) * loader.share).backward()"),
+        ("loss.mean().backward()", "(loss.mean() * loader.share).backward()"),
+        ("(-loss).backward()", "(-loss * loader.share).backward()"),
+        ("torch.amp.GradScaler('cpu').scale(loss).backward()", "torch.amp.GradScaler('cpu').scale(loss * loader.share).backward()"),
+        ("torch.amp.GradScaler('cpu').scale(loss / 2).backward()", "torch.amp.GradScaler('cpu').scale(loss / 2 * loader.share).backward()"),
+    ],
+)
+def test_what_is_weighed(before: str, after: str) -> None:
+    assert beyond(backward=before) == [after]
+
+
+def test_two_branches() -> None:
+    added = beyond(backward="if epoch:\n    loss.backward()\nelse:\n    (2 * loss).backward()")
+    assert added == ["(2 * loss * loader.share).backward()"]
+
+
+def test_a_loader_that_has_no_name_where_it_is_needed() -> None:
+    added = beyond(
+        before="def step(loss):\n    loss.backward()\n    optimizer.step()", backward="step(loss)"
+    )
+    assert added == ["(loss * crew.current().share).backward()"]
+
+
+def test_a_count_of_its_own_is_the_whole_batchs() -> None:
+    added = beyond(loss="m = y > 0\nloss = ((model(x) - y) ** 2 * m).sum() / m.sum()")
+    assert added == ["loss = ((model(x) - y) ** 2 * m).sum() / loader.sum(m.sum())", PARTS]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "print('loss.backward()')  # loss.backward()",
+        "class Tape:\n    def backwards(self):\n        pass\nTape().backwards()",
+        "optimizer.zero_grad()",
+        "loss = loss.detach()",
+    ],
+)
+def test_lookalikes_are_left_alone(step: str) -> None:
+    assert beyond(step=step) == []
+
+
+RAGGED = "m = y[:, 0] > 0\nout = model(x)\n"
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "loss = F.mse_loss(out[m], y[m])",
+        "loss = (out[m] - y[m]).pow(2).mean()",
+        # Divided by the number of rows that this worker's slice has, not the batch.
+        "loss = ((out - y) ** 2)[m].sum() / len(y[m])",
+        "loss = ((out - y) ** 2)[m].sum() / out[m].shape[0]",
+        "loss = ((out - y) ** 2)[m].sum() / y[m].size(0)",
+        "loss = F.mse_loss(out[m], y[m], reduction='sum') / out[m].shape[0]",
+        "n = len(y[m])\nloss = ((out - y) ** 2)[m].sum() / max(n, 1)",
+        "loss = F.mse_loss(out[m], y[m]) * len(y[m]) / 8",
+    ],
+)
+def test_rows_picked_by_a_condition(loss: str) -> None:
+    """Refused, or divided by the whole batch's count."""
+    source = script(loss=RAGGED + loss)
+    try:
+        lines = changed(source)
+    except AssertionError:
+        return
+    assert any("loader.sum(" in line for line in lines), lines
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"loss": "loss = criterion(model(x), y).sqrt()"},
+        {"loss": "loss = criterion(model(x), y) ** 2"},
+        {"loss": "loss = torch.log(criterion(model(x), y))"},
+        {"loss": "loss = criterion(model(x), y) * y.mean()"},
+        {"loss": "loss = criterion(model(x), y) / F.l1_loss(model(x), y)"},
+        {"loss": "loss = criterion(model(x), y).clamp(max=1)"},
+        {"loss": "loss = (model(x) - y).norm()"},
+        {"loss": "loss = (model(x) - y).abs().max()"},
+        {"loss": "loss = (model(x) - y).std()"},
+        {"loss": "loss = (model(x) - y).abs().topk(2, 0)[0].mean()"},
+        {"loss": "loss = (model(x) - y).abs().sort(0)[0][:4].mean()"},
+        {"loss": "loss = (model(x) - y).median()"},
+        {"loss": "loss = (model(x) @ model(x).t()).mean()"},
+        {"loss": "x = x - x.mean(0)\nloss = criterion(model(x), y)"},
+        {"loss": "x = x / x.max()\nloss = criterion(model(x), y)"},
+        {"loss": "loss = criterion(model(x), y.flip(0))"},
+        {"loss": "loss = criterion(model(x), y.roll(1, 0))"},
+        {"loss": "loss = criterion(model(x), y[torch.randperm(len(y))])"},
+        {"loss": "loss = criterion(model(x), y.mean(0))"},
+        {"loss": "loss = criterion(model(x), y.mean())"},
+        {"criterion": SUM, "loss": "loss = criterion(model(x), y) + 0.1 * model.weight.norm()"},
+        {"criterion": SUM, "loss": "loss = criterion(model(x), y) + F.l1_loss(model(x), y)"},
+        {"criterion": "criterion = nn.MSELoss(size_average=False)"},
+        {"criterion": "criterion = nn.MSELoss(False)"},
+        {"criterion": "criterion = nn.MSELoss(None, None, 'sum')"},
+        {"imports": "import sys", "criterion": "criterion = nn.MSELoss(reduction=sys.argv[1])"},
+        {"imports": "import json", "criterion": "criterion = nn.MSELoss(**json.load(open('c')))"},
+        {"criterion": "criterion = nn.MSELoss()\ncriterion.reduction = 'sum'"},
+        {"criterion": "criterion = nn.CTCLoss()"},
+        {"imports": "from elsewhere import criterion", "criterion": ""},
+        {"backward": "torch.autograd.backward(loss)"},
+        {"backward": "(loss * torch.rand(1)).backward()"},
+    ],
+)
+def test_losses_that_are_neither(parts: dict[str, str]) -> None:
+    must_refuse(**parts)
+
+
+def test_a_dimension_that_may_be_the_batch() -> None:
+    """After squeeze(-1) the last dimension is the batch: this is a sum over samples."""
+    right_or_refused(
+        PARTS, loss="loss = ((model(x).squeeze(-1) - y.squeeze(-1)) ** 2).sum(-1).mean()"
+    )
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "scale = torch.rand(1)\nloss = criterion(model(x), y) * scale",
+        "x = x + torch.randn(3)\nloss = criterion(model(x), y)",
+        "weight = torch.randint(0, 2, (1,)).item()\nloss = weight * criterion(model(x), y)",
+    ],
+)
+def test_random_numbers_of_the_whole_batch(loss: str) -> None:
+    """One draw for all samples: every worker must use the same one."""
+    source = script(loss=loss)
+    try:
+        lines = changed(source)
+    except AssertionError:
+        return
+    assert any("crew.agree(" in line for line in lines), "every worker draws its own"
+
+
+@pytest.mark.parametrize(
+    ("parts", "what", "why"),
+    [
+        (
+            {"loss": RAGGED + "loss = F.mse_loss(out[m], y[m])"},
+            "the loss cannot be split over workers",
+            "its mean is over rows picked by a condition, not over the samples",
+        ),
+        (
+            {"criterion": NONE},
+            "the loss is not reduced",
+            "its weight in the batch is not known",
+        ),
+        (
+            {"loss": "other = nn.Linear(3, 1)\nloss = criterion(other(x), y)"},
+            "no network that an optimizer trains takes part in this loss",
+            "there is nothing whose gradients could be averaged",
+        ),
+        (
+            {"criterion": "criterion = nn.MSELoss(size_average=False)"},
+            "the loss cannot be split over workers",
+            "it uses the outdated 'size_average' or 'reduce' arguments",
+        ),
+    ],
+)
+def test_refusals(parts: dict[str, str], what: str, why: str) -> None:
+    assert refused(**parts) == [("weight", "loss.backward()", what, why)]
+
+
+def test_a_root_of_a_mean() -> None:
+    rows = refused(loss="loss = criterion(model(x), y).sqrt()")
+    assert rows[0][:3] == ("weight", "loss.backward()", "the loss cannot be split over workers")
+    assert "whole batch" in rows[0][3]
+
+
+def test_two_steps_in_one() -> None:
+    rows = refused(backward="loss.backward()\n(2 * loss).backward()")
+    assert rows[0][:3] == ("weight", "(2 * loss).backward()", "a second backward() in the same step")
+
+
+def test_outside_of_any_loop() -> None:
+    rows = refused(after="loss = model(torch.randn(2, 3)).mean()\nloss.backward()")
+    assert rows[0][2] == "gradients are computed outside of any loop over a DataLoader"
+
+
+def test_a_loss_made_by_the_network_itself() -> None:
+    model = network().replace("(self, x)", "(self, x, y)").replace(
+        "return self.fc(x)", "return F.mse_loss(self.fc(x), y)"
+    )
+    added = beyond(model=model, loss="loss = model(x, y)")
+    assert added == ["model = DistributedDataParallel(Net(), broadcast_buffers=False)"]

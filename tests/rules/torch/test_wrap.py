@@ -1,0 +1,192 @@
+"""Where the network goes into its wrapper, and networks that cannot be split."""
+
+import pytest
+
+from tests.rules.tools import beyond, converted, must_refuse, network, refused, script
+
+WRAPPED = "model = DistributedDataParallel(model, broadcast_buffers=False)"
+
+
+def wrapped(text: str) -> str:
+    return f"model = DistributedDataParallel({text}, broadcast_buffers=False)"
+
+
+@pytest.mark.parametrize(
+    ("model", "line"),
+    [
+        ("model = nn.Linear(3, 1).to('cpu')", wrapped("nn.Linear(3, 1).to('cpu')")),
+        ("model = nn.Linear(3, 1)\nmodel.to('cpu')", WRAPPED),
+        ("model = nn.Linear(3, 1)\nmodel = model.to('cpu')", wrapped("model.to('cpu')")),
+        ("model = nn.Linear(3, 1)\nif torch.cuda.is_available():\n    model.cuda()", WRAPPED),
+        ("model = nn.Linear(3, 1)\nif torch.cuda.is_available():\n    model = model.cuda()", WRAPPED),
+        ("model = nn.Linear(3, 1)\nmodel.bias.requires_grad = False", WRAPPED),
+        ("model = nn.Linear(3, 1)\nfor p in model.parameters():\n    p.requires_grad_(True)", WRAPPED),
+        ("model = torch.compile(nn.Linear(3, 1))", wrapped("torch.compile(nn.Linear(3, 1))")),
+        ("def make():\n    return nn.Linear(3, 1)\nmodel = make()", wrapped("make()")),
+        (network(), wrapped("Net()")),
+    ],
+)
+def test_after_the_network_has_its_form(model: str, line: str) -> None:
+    assert beyond(model=model) == [line]
+
+
+def test_wrapped_once_only() -> None:
+    _, after = converted(script(model="model = nn.Linear(3, 1).double()\nmodel = model.float()"))
+    assert after.count("DistributedDataParallel(") == 1
+
+
+def test_data_parallel_is_replaced() -> None:
+    _, after = converted(script(model="model = nn.DataParallel(nn.Linear(3, 1))"))
+    assert wrapped("nn.Linear(3, 1)") in after
+
+
+def test_two_networks_of_one_optimizer() -> None:
+    source = script(
+        model="model = nn.Linear(3, 3)\nhead = nn.Linear(3, 1)", loss="loss = criterion(head(model(x)), y)"
+    ).replace("model.parameters()", "[*model.parameters(), *head.parameters()]")
+    _, after = converted(source)
+    assert after.count("broadcast_buffers=False") == 2
+
+
+def test_a_layer_without_use() -> None:
+    lines = beyond(model=network(layers="self.spare = nn.Linear(1, 1)"))
+    assert lines == [
+        "model = DistributedDataParallel(Net(), broadcast_buffers=False, find_unused_parameters=True)"
+    ]
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"before": "teacher = nn.Linear(3, 1)", "loss": "loss = criterion(model(x), teacher(x).detach())"},
+        {"before": "model.train()\nprint(model.training)"},
+        {"before": "spare = [nn.Linear(3, 1) for _ in range(2)]"},
+        {"step": "with torch.no_grad():\n    model(x)"},
+        {"loss": "loss = criterion(model.forward(x), y)"},
+    ],
+)
+def test_what_needs_no_wrapper(parts: dict[str, str]) -> None:
+    assert beyond(**parts) == []
+
+
+@pytest.mark.parametrize(
+    "forward",
+    [
+        "x = x / x.norm(dim=1, keepdim=True)",
+        "x = x - x.mean(1, keepdim=True)",
+        "x = F.softmax(x, dim=1)",
+        "x = F.normalize(x)",
+        "x = x.view(x.size(0), -1)",
+        "x = x.sort(1)[0]",
+        "x = x / x.max(dim=1, keepdim=True)[0]",
+        "x = x.flip(1).cumsum(1)",
+        "x = F.layer_norm(x, (3,))",
+        "print(x.shape)",
+    ],
+)
+def test_networks_that_keep_samples_apart(forward: str) -> None:
+    assert beyond(model=network(forward)) == [wrapped("Net()")]
+
+
+@pytest.mark.parametrize(
+    "forward",
+    [
+        "x = x - x.mean(0)",
+        "x = x / x.sum()",
+        "x = x / x.norm()",
+        "x = x / x.max()",
+        "x = (x - x.min()) / 2",
+        "x = x / x.std()",
+        "x = x / x.std(0)",
+        "x = x / torch.var(x, 0)",
+        "x = x.softmax(0)",
+        "x = F.softmax(x, dim=0)",
+        "x = F.normalize(x, dim=0)",
+        "x = x.cumsum(0)",
+        "x = x.sort(0)[0]",
+        "x = x + x.flip(0)",
+        "x = x + x.roll(1, 0)",
+        "x = x + x.roll(1)",
+        "x = x + x[torch.randperm(x.size(0))]",
+        "x = torch.cdist(x, x) @ x",
+        "x = (x @ x.t()) @ x",
+        "x = (x @ x.T).softmax(1) @ x",
+        "x = torch.matmul(x, x.transpose(0, 1)) @ x",
+        "x = torch.einsum('bi,ci->bc', x, x) @ x",
+        "x = x * x.size(0)",
+        "x = x / len(x)",
+        "x = F.batch_norm(x, None, None, training=True)",
+    ],
+)
+def test_networks_that_combine_samples(forward: str) -> None:
+    must_refuse(model=network(forward))
+
+
+@pytest.mark.parametrize(
+    "layer",
+    ["nn.TransformerEncoderLayer(3, 1)", "nn.LSTM(3, 3)", "nn.GRU(3, 3)", "nn.MultiheadAttention(3, 1)"],
+)
+def test_layers_that_run_along_the_first_dimension(layer: str) -> None:
+    """Without batch_first=True the batch itself is taken for the sequence."""
+    call = "x = self.mix(x, x, x)[0]" if "Multihead" in layer else "x = self.mix(x)"
+    call += "[0]" if "LSTM" in layer or "GRU" in layer else ""
+    must_refuse(model=network(call, layers=f"self.mix = {layer}"))
+
+
+@pytest.mark.parametrize(
+    "layer", ["nn.TransformerEncoderLayer(3, 1, batch_first=True)", "nn.LSTM(3, 3, batch_first=True)"]
+)
+def test_layers_that_are_told_where_the_batch_is(layer: str) -> None:
+    call = "x = self.mix(x)" + ("[0]" if "LSTM" in layer else "")
+    assert beyond(model=network(call, layers=f"self.mix = {layer}")) == [wrapped("Net()")]
+
+
+@pytest.mark.parametrize(
+    ("parts", "row"),
+    [
+        (
+            {"model": network("x = x - x.mean(0)")},
+            (
+                "network",
+                "x = x - x.mean(0)",
+                "the network combines samples of a batch with each other",
+                "a worker sees its slice only, so the result would differ",
+            ),
+        ),
+        (
+            {"model": network("x = x.view(8, 3)")},
+            (
+                "network",
+                "x = x.view(8, 3)",
+                "the batch size is fixed in the network",
+                "a worker's slice has fewer rows",
+            ),
+        ),
+        (
+            {"step": "if epoch == 1:\n    model.weight.requires_grad = False"},
+            (
+                "wrap",
+                "model.weight.requires_grad = False",
+                "parameters are frozen or freed after training has begun",
+                "which gradients are averaged is settled when the network is wrapped",
+            ),
+        ),
+        (
+            {"before": "optimizer = torch.optim.LBFGS(model.parameters())"},
+            (
+                "optimizer",
+                "optimizer = torch.optim.LBFGS(model.parameters())",
+                "LBFGS evaluates the loss several times a step",
+                "its closure decides from one worker's share how far to go",
+            ),
+        ),
+    ],
+)
+def test_refusals(parts: dict[str, str], row: tuple[str, str, str, str]) -> None:
+    assert row in refused(**parts)
+
+
+def test_no_optimizer() -> None:
+    source = script().replace("torch.optim.SGD(model.parameters(), lr=0.1)", "make(model)")
+    rows = refused(source)
+    assert rows[0][2:] == ("no optimizer found", "which network is trained cannot be told")

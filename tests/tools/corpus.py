@@ -1,0 +1,58 @@
+"""The corpus: its cases, and how to convert and run them."""
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.tools.runs import Runner
+from trainera.pipeline import convert_script, own_modules
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CORPUS = Path(__file__).parent.with_name("corpus")
+CASES = sorted(path.parent for path in CORPUS.glob("*/case.toml"))
+REFUSED = sorted((CORPUS / "refused").glob("*.py"))
+TOLERANCE = {"float64": 1e-9, "float32": 2e-3}
+
+
+def settings(case: Path) -> dict[str, Any]:
+    return tomllib.loads((case / "case.toml").read_text())
+
+
+def tolerance_of(case: Path) -> float:
+    found: float = settings(case).get("tolerance", TOLERANCE[settings(case)["dtype"]])
+    return found
+
+
+def write_converted(case: Path, folder: Path, *, standalone: bool = False) -> Path:
+    """Converts a case into a folder and returns its script."""
+    plan, converted = convert_script(case / "train.py", standalone=standalone)
+    assert not plan.refusals, plan.refusals
+    folder.mkdir(exist_ok=True)
+    for module in own_modules(case / "train.py"):
+        target = folder / module.relative_to(case)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(module, target)
+    for file in converted:
+        (folder / file.path.relative_to(case)).write_bytes(file.after)
+    return folder / "train.py"
+
+
+def output_of(
+    runner: Runner,
+    case: Path,
+    script: Path,
+    folder: Path,
+    workers: int,
+    hidden: list[str] | None = None,
+) -> str:
+    """What one run of a case prints; it must end well."""
+    folder.mkdir(exist_ok=True)
+    arguments = settings(case).get("arguments", [])
+    run = runner.run(script, folder, arguments, workers, hidden=hidden)
+    assert run.ok, run.report()
+    return run.output
