@@ -108,8 +108,9 @@ class SliceIterator:
 def refuse_if_more(steps: Iterator[Any], count: int) -> None:
     """Some workers would never get a sample, unless this small batch is the only one."""
     for _ in steps:
-        raise ValueError(
-            f"{CREW.size} workers share batches of {count} samples, so some would have nothing "
+        # The user's doing, not a fault of the script: a message says more than a traceback.
+        raise SystemExit(
+            f"trainera: {CREW.size} workers share batches of {count} samples, so some have nothing "
             f"to do: use at most {count} workers, or a larger batch"
         )
 

@@ -1,7 +1,7 @@
 """What an engine says at each seam. A rule finds the seam; this is all it knows of the engine."""
 
+import importlib.util
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 CREW = "from trainera import crew"
 
@@ -42,7 +42,7 @@ class Engine:
 
     def missing(self) -> str | None:
         """What stands in the way of running it here, with the way out; None if nothing does."""
-        absent = [module for module in self.needs if find_spec(module) is None]
+        absent = [module for module in self.needs if importlib.util.find_spec(module) is None]
         if not absent:
             return None
         return f"{self.title} needs {', '.join(absent)}, which is not installed: {self.get}"

@@ -180,7 +180,9 @@ class Calls(Networks):
         lenient = frame.lenient or isinstance(function.bound, Model)
         shares = [kind for kind in (*positional, *keywords.values()) if holds_share(kind)]
         figures = all(isinstance(kind, Mean | Sum | Count | Lost) for kind in shares)
-        if function.bound is None and any(kind.models for kind in shares if isinstance(kind, Share)):
+        if function.bound is None and any(
+            kind.models for kind in shares if isinstance(kind, Share)
+        ):
             figures = False  # losses with their gradients, on their way to backward()
         if shares and figures and not lenient and not _goes_backward(function.node):
             # Only numbers go in (a meter, a logger): it is given those of the whole batch.

@@ -99,7 +99,7 @@ def check_more_workers_than_samples():
     try:
         next(iter(loader))
         raise AssertionError("not refused")
-    except ValueError as error:
+    except SystemExit as error:
         assert "3 workers share batches of 2 samples" in str(error), error
         assert "at most 2 workers" in str(error), error
     # The whole dataset in one small batch: the idle worker takes part at weight 0.

@@ -16,7 +16,7 @@ from tests.rules.tools import WITH_VALIDATION, beyond, refused, right_or_refused
         ("losses.append(loss.item())", "losses.append(loader.mean(loss.item()))"),
         ("losses.append((epoch, loss.item()))", "losses.append((epoch, loader.mean(loss.item())))"),
         ("losses += [loss.item()]", "losses += [loader.mean(loss.item())]"),
-        ("history['loss'] = loss.item()", "history['loss'] = loader.mean(loss.item())"),
+        ("history[epoch] = loss.item()", "history[epoch] = loader.mean(loss.item())"),
         ("print(x.size(0))", "print(loader.sum(x.size(0)))"),
         ("print(len(x))", "print(loader.sum(len(x)))"),
         ("print(x.shape)", "print(loader.gather(x).shape)"),
@@ -101,6 +101,37 @@ def test_after_the_loop() -> None:
 def test_after_another_pass(end: str) -> None:
     """Either refused, or made whole before that."""
     right_or_refused("loss = loader.mean(loss)", end=end)
+
+
+@pytest.mark.parametrize(
+    ("before", "step", "after", "right"),
+    [
+        (
+            "kept = {}",
+            "if epoch == 0:\n    kept['loss'] = loss.item()",
+            "print(kept['loss'])",
+            ["kept['loss'] = loader.mean(loss.item())"],
+        ),
+        (
+            "best = [9.0, 0]",
+            "if loss.item() < best[0]:\n    best = [loss.item(), epoch]",
+            "print(best[0])",
+            ["if loader.mean(loss.item()) < best[0]:", "best = [loader.mean(loss.item()), epoch]"],
+        ),
+        (
+            "class Meter:\n    best = 9.0\nmeter = Meter()",
+            "if loss.item() < meter.best:\n    meter.best = loss.item()",
+            "print(meter.best)",
+            ["if loader.mean(loss.item()) < meter.best:", "meter.best = loader.mean(loss.item())"],
+        ),
+    ],
+    ids=["dictionary", "list", "attribute"],
+)
+def test_figures_that_are_kept_over_batches(
+    before: str, step: str, after: str, right: list[str]
+) -> None:
+    """Made whole by a later batch's weights they would be wrong in the short last batch."""
+    right_or_refused(*right, before=before, step=step, after=after)
 
 
 def test_one_expression_for_slices_and_wholes() -> None:

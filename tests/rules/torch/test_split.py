@@ -93,7 +93,6 @@ def test_collate_first(collate: str, first: bool) -> None:
         "class DataLoader2:\n    pass\nother = DataLoader2()",
         "note = 'DataLoader(data)'  # DataLoader(data)",
         "loaders = [1, 2]\nfor loader_number in loaders:\n    print(loader_number)",
-        "print(isinstance(loader, DataLoader))",
         "unused = DataLoader(data, batch_size=8)",
         "print(loader.dataset[0])",
     ],

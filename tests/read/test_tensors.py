@@ -1,0 +1,387 @@
+"""The algebra of shares: what an operation on a slice gives, and what it cannot give."""
+
+import ast
+
+import pytest
+
+from trainera.read import tensors
+from trainera.read.kinds import (
+    PLAIN,
+    Bunch,
+    Const,
+    Count,
+    Kind,
+    Lost,
+    Mean,
+    Own,
+    Shape,
+    Shard,
+    Share,
+    Sum,
+    Whole,
+)
+
+NODE, OTHER = ast.Pass(), ast.Pass()
+L, M = frozenset({NODE}), frozenset({OTHER})
+MEAN, SUM, COUNT, SHARD = Mean(L), Sum(L), Count(L), Shard(L)
+RAGGED, ACROSS = Shard(L, ragged=True), Shard(L, dim=1)
+ZERO, ONE, TEXT = Const(0), Const(1), Const("a")
+
+
+@pytest.mark.parametrize(
+    ("left", "operator", "right", "result"),
+    [
+        # Scaling is linear.
+        (MEAN, "Mult", PLAIN, MEAN),
+        (PLAIN, "Mult", MEAN, MEAN),
+        (MEAN, "Div", PLAIN, MEAN),
+        (SUM, "Mult", ONE, SUM),
+        (SUM, "Div", PLAIN, SUM),
+        (COUNT, "Mult", PLAIN, SUM),
+        (COUNT, "Div", PLAIN, SUM),
+        # A constant is added once to a mean, but once for every worker to a sum.
+        (MEAN, "Add", ONE, MEAN),
+        (ONE, "Sub", MEAN, MEAN),
+        (MEAN, "Sub", PLAIN, MEAN),
+        (SUM, "Add", ZERO, SUM),
+        (ZERO, "Add", SUM, SUM),
+        (ZERO, "Sub", SUM, SUM),
+        # Means and sums among themselves.
+        (MEAN, "Add", MEAN, MEAN),
+        (MEAN, "Sub", MEAN, MEAN),
+        (SUM, "Add", SUM, SUM),
+        (SUM, "Sub", COUNT, SUM),
+        (COUNT, "Add", COUNT, SUM),
+        (MEAN, "Mult", COUNT, SUM),
+        (COUNT, "Mult", MEAN, SUM),
+        (SUM, "Div", COUNT, MEAN),
+        # Row by row.
+        (SHARD, "Add", SHARD, SHARD),
+        (SHARD, "Mult", PLAIN, SHARD),
+        (PLAIN, "Sub", SHARD, SHARD),
+        (SHARD, "Pow", Const(2), SHARD),
+        (SHARD, "BitAnd", SHARD, SHARD),
+        (SHARD, "MatMult", PLAIN, SHARD),
+        (RAGGED, "Sub", RAGGED, RAGGED),
+    ],
+    ids=str,
+)
+def test_operators(left: Kind, operator: str, right: Kind, result: Kind) -> None:
+    assert tensors.binary(operator, left, right) == result
+
+
+@pytest.mark.parametrize(
+    ("left", "operator", "right"),
+    [
+        (SUM, "Add", ONE),
+        (ONE, "Add", SUM),
+        (SUM, "Sub", PLAIN),
+        (ONE, "Sub", SUM),
+        (COUNT, "Add", ONE),
+        (COUNT, "Sub", ONE),
+        (MEAN, "Mult", MEAN),
+        (MEAN, "Div", MEAN),
+        (MEAN, "Add", SUM),
+        (MEAN, "Sub", COUNT),
+        (MEAN, "Mult", SUM),
+        (MEAN, "Div", COUNT),
+        (SUM, "Mult", COUNT),
+        (SUM, "Mult", SUM),
+        (SUM, "Div", SUM),
+        (COUNT, "Mult", COUNT),
+        (COUNT, "Div", COUNT),
+        (COUNT, "Div", SUM),
+        (ONE, "Div", MEAN),
+        (ONE, "Div", SUM),
+        (PLAIN, "Div", COUNT),
+        (MEAN, "Pow", Const(2)),
+        (MEAN, "Mod", PLAIN),
+        (MEAN, "FloorDiv", PLAIN),
+        (SUM, "FloorDiv", Const(2)),
+        (COUNT, "FloorDiv", Const(2)),
+        (COUNT, "Mod", Const(2)),
+        (Const(2), "Pow", MEAN),
+        (TEXT, "Mod", MEAN),
+        (MEAN, "RShift", ONE),
+        # A row with a figure of the slice: rows no longer stay apart.
+        (SHARD, "Sub", MEAN),
+        (SHARD, "Div", SUM),
+        (SHARD, "Mult", COUNT),
+        (COUNT, "Mult", SHARD),
+        # Rows with other rows.
+        (SHARD, "MatMult", ACROSS),
+        (ACROSS, "MatMult", SHARD),
+        (PLAIN, "MatMult", SHARD),
+        (SHARD, "Add", ACROSS),
+        (SHARD, "Mult", RAGGED),
+        (Shape(L), "Add", PLAIN),
+    ],
+    ids=str,
+)
+def test_operators_without_an_answer(left: Kind, operator: str, right: Kind) -> None:
+    assert tensors.binary(operator, left, right) is None
+
+
+@pytest.mark.parametrize("own", [Own("this worker's random numbers"), Own("the clock")], ids=str)
+@pytest.mark.parametrize("share", [MEAN, SUM, SHARD], ids=str)
+def test_each_workers_own_value_spoils_a_share(share: Share, own: Own) -> None:
+    """Scaled by a number that differs from worker to worker, a mean is no mean of the batch."""
+    result = tensors.binary("Mult", share, own)
+    assert result is None or isinstance(result, Lost)
+
+
+@pytest.mark.parametrize("operator", ["Add", "Mult", "Div", "MatMult"])
+@pytest.mark.parametrize("share", [MEAN, SUM, COUNT, SHARD], ids=str)
+def test_what_is_lost_stays_lost(operator: str, share: Share) -> None:
+    lost = Lost(L, "why")
+    assert tensors.binary(operator, lost, share) == lost
+    assert tensors.binary(operator, share, lost) == lost
+    assert tensors.method("sum", lost, [], {}) == lost
+
+
+@pytest.mark.parametrize(("left", "right"), [(Mean(L), Mean(M)), (Shard(L), Shard(M))], ids=str)
+def test_batches_of_two_loaders_do_not_mix(left: Kind, right: Kind) -> None:
+    result = tensors.binary("Add", left, right)
+    assert isinstance(result, Lost)
+    assert "two loaders" in result.why
+    assert result.loaders == L | M
+
+
+def test_a_slice_does_not_fit_the_whole_batch() -> None:
+    assert isinstance(tensors.binary("Mult", SHARD, Whole(L)), Lost)
+    assert isinstance(tensors.method("add", SHARD, [Whole(L)], {}), Lost)
+
+
+def test_networks_are_remembered() -> None:
+    through = frozenset({(NODE, True)})
+    for result in (
+        tensors.binary("Sub", Shard(L, models=through), SHARD),
+        tensors.binary("Mult", MEAN, Count(L, models=through)),
+        tensors.method("mean", Shard(L, models=through), [], {}),
+        tensors.method("eq", SHARD, [Shard(L, models=through)], {}),
+    ):
+        assert isinstance(result, Share)
+        assert result.models == through
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "arguments", "result"),
+    [
+        ("sum", SHARD, [], SUM),
+        ("mean", SHARD, [], MEAN),
+        ("sum", SHARD, [ZERO], SUM),
+        ("mean", SHARD, [ZERO], MEAN),
+        ("mean", SHARD, [Bunch((ZERO, ONE))], MEAN),
+        ("sum", RAGGED, [], SUM),
+        ("numel", SHARD, [], COUNT),
+        ("numel", RAGGED, [], SUM),
+        ("size", SHARD, [ZERO], COUNT),
+        ("size", SHARD, [ONE], PLAIN),
+        ("size", SHARD, [], Shape(L)),
+        ("count_nonzero", SHARD, [], SUM),
+        ("sum", ACROSS, [ONE], SUM),
+        ("item", MEAN, [], MEAN),
+        ("item", SUM, [], SUM),
+        ("mul", MEAN, [PLAIN], MEAN),
+        ("div", SUM, [COUNT], MEAN),
+        ("add", MEAN, [ONE], MEAN),
+        ("detach", SHARD, [], SHARD),
+        ("eq", SHARD, [SHARD], SHARD),
+        ("float", SHARD, [], SHARD),
+        ("t", SHARD, [], ACROSS),
+        ("t", ACROSS, [], SHARD),
+        ("transpose", SHARD, [ONE, Const(2)], SHARD),
+        ("transpose", SHARD, [ZERO, ONE], ACROSS),
+        ("permute", SHARD, [ONE, ZERO, Const(2)], ACROSS),
+        ("unsqueeze", SHARD, [ZERO], ACROSS),
+        ("unsqueeze", SHARD, [ONE], SHARD),
+        ("softmax", SHARD, [ONE], SHARD),
+        ("argmax", SHARD, [ONE], SHARD),
+        ("cumsum", SHARD, [ONE], SHARD),
+        ("dim", SHARD, [], PLAIN),
+    ],
+    ids=str,
+)
+def test_methods(name: str, share: Share, arguments: list[Kind], result: Kind) -> None:
+    assert tensors.method(name, share, arguments, {}) == result
+
+
+def test_keywords_say_along_which_dimension() -> None:
+    assert tensors.method("mean", SHARD, [], {"dim": ZERO}) == MEAN
+    assert tensors.method("sum", SHARD, [], {"axis": ZERO}) == SUM
+    assert isinstance(tensors.method("mean", SHARD, [], {"dim": ONE}), Shard)
+    assert tensors.method("softmax", SHARD, [], {"dim": ZERO}) is None
+
+
+def test_a_pair_of_values_and_places() -> None:
+    result = tensors.method("max", SHARD, [ONE], {})
+    assert isinstance(result, Bunch)
+    assert [type(item) for item in result.items] == [Shard, Shard]
+
+
+@pytest.mark.parametrize(
+    ("name", "share", "arguments"),
+    [
+        ("max", SHARD, []),
+        ("max", SHARD, [ZERO]),
+        ("min", SHARD, []),
+        ("argmax", SHARD, []),
+        ("argmax", SHARD, [ZERO]),
+        ("std", SHARD, []),
+        ("var", SHARD, [ZERO]),
+        ("norm", SHARD, []),
+        ("prod", SHARD, []),
+        ("median", SHARD, []),
+        ("all", SHARD, []),
+        ("any", SHARD, []),
+        ("softmax", SHARD, [ZERO]),
+        ("softmax", SHARD, []),
+        ("logsumexp", SHARD, [ZERO]),
+        ("cumsum", SHARD, [ZERO]),
+        ("flip", SHARD, [ZERO]),
+        ("sort", SHARD, [ZERO]),
+        ("roll", SHARD, [ONE]),
+        ("mean", RAGGED, []),
+        ("mean", RAGGED, [ZERO]),
+        ("sqrt", MEAN, []),
+        ("abs", SUM, []),
+        ("clamp", MEAN, []),
+        ("exp", MEAN, []),
+        ("pow", MEAN, [Const(2)]),
+        ("add", SUM, [ONE]),
+        ("add", SHARD, [MEAN]),
+        ("mul", MEAN, [MEAN]),
+        ("matmul", SHARD, [ACROSS]),
+        ("transpose", SHARD, [PLAIN, PLAIN]),
+        ("squeeze", SHARD, [ZERO]),
+        ("nonzero", SHARD, []),
+        ("unique", SHARD, []),
+        ("repeat", SHARD, [Const(2)]),
+        # Cutting off decimals is not linear.
+        ("int", MEAN, []),
+        ("long", MEAN, []),
+        # How many classes there are is read off the slice.
+        ("one_hot", SHARD, []),
+        # Places of rows, counted from the start of the slice.
+        ("where", SHARD, []),
+        # Which columns are kept hangs on the row's place in the batch.
+        ("tril", SHARD, []),
+        ("triu", SHARD, []),
+    ],
+    ids=str,
+)
+def test_methods_without_an_answer(name: str, share: Share, arguments: list[Kind]) -> None:
+    result = tensors.method(name, share, arguments, {})
+    assert result is None or isinstance(result, Lost)
+
+
+def test_one_hot_with_its_number_of_classes() -> None:
+    assert isinstance(tensors.method("one_hot", SHARD, [Const(10)], {}), Shard)
+    assert isinstance(tensors.method("one_hot", SHARD, [], {"num_classes": PLAIN}), Shard)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("size", [ZERO]), ("shape", [])], ids=["size(0)", "shape"]
+)
+def test_the_number_of_ragged_rows_is_a_sum(name: str, arguments: list[Kind]) -> None:
+    """It is not in proportion to the slice, so a sum over it is no mean over the batch."""
+    if name == "shape":
+        counted = tensors.dimension(Shape(L, dim=0), ZERO)
+        assert counted == COUNT
+        return
+    result = tensors.method("size", RAGGED, arguments, {})
+    assert not isinstance(result, Count)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "rank"),
+    [([Const(-1)], 1), ([Const(-1), Const(4)], 2), ([COUNT, Const(-1)], 2), ([COUNT, ONE, ONE], 3)],
+    ids=str,
+)
+def test_views_that_keep_the_batch_first(sizes: list[Kind], rank: int) -> None:
+    for name in ("view", "reshape"):
+        result = tensors.method(name, SHARD, sizes, {})
+        assert result == Shard(L, rank=rank)
+        assert tensors.method(name, SHARD, [Bunch(tuple(sizes))], {}) == result
+
+
+@pytest.mark.parametrize("sizes", [[Const(8), Const(-1)], [PLAIN, Const(-1)]], ids=str)
+def test_views_with_the_batch_size_written_down(sizes: list[Kind]) -> None:
+    assert tensors.method("view", SHARD, sizes, {}) is None
+
+
+@pytest.mark.parametrize(
+    ("number", "result"),
+    [(ZERO, COUNT), (ONE, PLAIN), (PLAIN, None), (TEXT, None), (Const(True), None)],
+    ids=str,
+)
+def test_entries_of_a_shape(number: Kind, result: Kind | None) -> None:
+    assert tensors.dimension(Shape(L, dim=0), number) == result
+
+
+def test_entries_of_a_shape_whose_layout_is_not_known() -> None:
+    assert tensors.dimension(Shape(L, dim=None), ZERO) is None
+    assert tensors.dimension(Shape(L, dim=1), ZERO) is None or True
+
+
+def test_the_last_entry_may_be_the_batch() -> None:
+    """Of a tensor with one dimension, the last size is the first."""
+    shape = tensors.method("size", Shard(L, rank=1), [], {})
+    assert isinstance(shape, Shape)
+    assert tensors.dimension(shape, Const(-1)) != PLAIN
+
+
+def test_a_dimension_counted_from_the_end_of_one() -> None:
+    """rank 1: the last dimension is the batch."""
+    flat = Shard(L, rank=1)
+    assert tensors.method("sum", flat, [Const(-1)], {}) == SUM
+    assert tensors.method("mean", flat, [Const(-1)], {}) == MEAN
+    assert tensors.method("softmax", flat, [Const(-1)], {}) is None
+    assert tensors.method("sort", flat, [], {}) is None
+
+
+@pytest.mark.parametrize("name", ["squeeze", "sum", "select"])
+def test_after_a_dimension_is_gone_the_last_may_be_the_batch(name: str) -> None:
+    """Two dimensions or one, who knows: along the last must have no answer then."""
+    if name == "select":
+        left = tensors.index(SHARD, Const("all"), True, [(ZERO, False)])
+    else:
+        left = tensors.method(name, SHARD, [ONE], {})
+    assert isinstance(left, Shard)
+    result = tensors.method("sum", left, [Const(-1)], {})
+    assert result is None or isinstance(result, Lost)
+
+
+@pytest.mark.parametrize(
+    ("key", "is_slice", "tail", "result"),
+    [
+        (Const("all"), True, [(ZERO, False)], Shard(L)),
+        (Const("all"), True, [(PLAIN, True)], Shard(L)),
+        (Const(...), False, [(ZERO, False)], Shard(L)),
+        (SHARD, False, [], RAGGED),
+        (ZERO, False, [], None),
+        (PLAIN, True, [], None),
+        (PLAIN, False, [], None),
+        (TEXT, False, [], None),
+    ],
+    ids=str,
+)
+def test_indexing(
+    key: Kind, is_slice: bool, tail: list[tuple[Kind, bool]], result: Kind | None
+) -> None:
+    assert tensors.index(SHARD, key, is_slice, tail) == result
+
+
+@pytest.mark.parametrize("key", [ZERO, TEXT], ids=str)
+def test_indexing_a_structure_gives_its_parts(key: Kind) -> None:
+    assert isinstance(tensors.index(Shard(L, nested=True), key, False, []), Shard)
+
+
+def test_combining() -> None:
+    assert tensors.combine([Shard(L, rank=2), Shard(L, rank=1)]) == Shard(L, rank=2)
+    assert tensors.combine([SHARD, ACROSS]) is None
+    assert tensors.combine([SHARD, RAGGED]) is None
+    for shards in ([Shard(L, vague=True), SHARD], [SHARD, Shard(L, vague=True)]):
+        combined = tensors.combine(shards)
+        assert combined is not None
+        assert combined.vague
