@@ -1,6 +1,6 @@
 """What conversion costs at run time, against the same script made parallel by an expert.
 
-    python benchmarks/overhead.py                     about ten minutes on two idle cores
+    python benchmarks/overhead.py                     wants two idle cores
     python benchmarks/overhead.py --rounds 3 --json
     python benchmarks/overhead.py --batch-size 16     short steps, where a fixed cost shows most
 

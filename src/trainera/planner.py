@@ -83,7 +83,7 @@ def _left_whole(facts: Facts) -> frozenset[ast.AST]:
 
 def _is_mild(trouble: Trouble, facts: Facts) -> bool:
     return (
-        trouble.rule == "metrics"
+        trouble.rule in ("metrics", "split")
         and bool(trouble.loaders)
         and not trouble.loaders & facts.training_loaders
     )

@@ -24,12 +24,8 @@ from trainera.read.kinds import (
     Sum,
     Thing,
     Whole,
-    element,
-    holds_share,
-    is_zero,
-    join,
-    models_in,
 )
+from trainera.read.lattice import element, holds_share, is_zero, join, models_in
 
 NODE, OTHER = ast.Pass(), ast.Pass()
 L, M = frozenset({NODE}), frozenset({OTHER})
@@ -40,23 +36,34 @@ ALL += [Lost(L, "why"), Whole(L), Loader(L), Model(L), Params(L), Loss("mean"), 
 ALL += [Bunch((MEAN, PLAIN)), Listing(SHARD), Mapping((("a", MEAN),)), Iter(L, SHARD)]
 
 
-@pytest.mark.parametrize("kind", ALL, ids=str)
+def label(value: object) -> str:
+    """A name for a case that is the same in every run."""
+    if isinstance(value, Const):
+        return f"Const-{value.value}"
+    if isinstance(value, Bunch):
+        return "Bunch-" + "-".join(map(label, value.items))
+    if isinstance(value, type):
+        return value.__name__
+    return type(value).__name__ if isinstance(value, Kind) else str(value)
+
+
+@pytest.mark.parametrize("kind", ALL, ids=label)
 def test_joined_with_itself_or_nothing_it_stays(kind: Kind) -> None:
     assert join(kind, kind) == kind
     assert join(None, kind) == kind
     assert join(kind, None) == kind
 
 
-@pytest.mark.parametrize("left", ALL, ids=str)
-@pytest.mark.parametrize("right", ALL, ids=str)
+@pytest.mark.parametrize("left", ALL, ids=label)
+@pytest.mark.parametrize("right", ALL, ids=label)
 def test_order_does_not_matter_for_what_is_a_share(left: Kind, right: Kind) -> None:
     one, other = join(left, right), join(right, left)
     assert type(one) is type(other)
     assert holds_share(one) == holds_share(other)
 
 
-@pytest.mark.parametrize("share", [MEAN, SUM, COUNT, SHARD, Lost(L, "why")], ids=str)
-@pytest.mark.parametrize("other", ALL, ids=str)
+@pytest.mark.parametrize("share", [MEAN, SUM, COUNT, SHARD, Lost(L, "why")], ids=label)
+@pytest.mark.parametrize("other", ALL, ids=label)
 def test_a_share_is_never_forgotten(share: Kind, other: Kind) -> None:
     """A value that is a share on one path must not pass for the same on every worker."""
     assert holds_share(join(share, other))
@@ -88,7 +95,7 @@ def test_a_share_is_never_forgotten(share: Kind, other: Kind) -> None:
         (SHARD, Const(None), Shard),
         (MEAN, Bunch((MEAN,)), Lost),
     ],
-    ids=str,
+    ids=label,
 )
 def test_shares(left: Kind, right: Kind, joined: type[Kind]) -> None:
     assert type(join(left, right)) is joined
@@ -116,7 +123,7 @@ def test_loaders_are_remembered() -> None:
         (Shard(L, ragged=True), Shard(L), Shard(L, ragged=True)),
         (Shard(L, vague=True), Shard(L), Shard(L, vague=True)),
     ],
-    ids=str,
+    ids=label,
 )
 def test_shards_keep_only_what_both_have(left: Kind, right: Kind, joined: Kind) -> None:
     assert join(left, right) == joined
@@ -140,7 +147,7 @@ def test_shards_keep_only_what_both_have(left: Kind, right: Kind, joined: Kind) 
         (Bunch((MEAN,)), Bunch(()), Listing(MEAN)),
         (Mapping((("a", MEAN),)), Mapping((("b", SUM),)), Mapping((("a", MEAN), ("b", SUM)))),
     ],
-    ids=str,
+    ids=label,
 )
 def test_others(left: Kind, right: Kind, joined: Kind) -> None:
     assert join(left, right) == joined
@@ -166,7 +173,7 @@ def test_losses_that_reduce_differently_are_unknown() -> None:
         (PLAIN, False),
         (None, False),
     ],
-    ids=str,
+    ids=label,
 )
 def test_zero(kind: Kind | None, zero: bool) -> None:
     assert is_zero(kind) is zero
@@ -184,13 +191,13 @@ def test_zero(kind: Kind | None, zero: bool) -> None:
         (PLAIN, PLAIN),
         (Const("abc"), PLAIN),
     ],
-    ids=str,
+    ids=label,
 )
 def test_what_iterating_gives(kind: Kind, inside: Kind) -> None:
     assert element(kind) == inside
 
 
-@pytest.mark.parametrize("share", [SHARD, MEAN, SUM], ids=str)
+@pytest.mark.parametrize("share", [SHARD, MEAN, SUM], ids=label)
 def test_a_batch_taken_apart_is_lost(share: Kind) -> None:
     assert isinstance(element(share), Lost)
 
@@ -208,7 +215,7 @@ def test_a_batch_taken_apart_is_lost(share: Kind) -> None:
         (Whole(L), False),
         (Loader(L), False),
     ],
-    ids=str,
+    ids=label,
 )
 def test_holding_a_share(kind: Kind, holds: bool) -> None:
     assert holds_share(kind) is holds

@@ -28,6 +28,18 @@ RAGGED, ACROSS = Shard(L, ragged=True), Shard(L, dim=1)
 ZERO, ONE, TEXT = Const(0), Const(1), Const("a")
 
 
+def label(value: object) -> str:
+    """A name for a case that is the same in every run."""
+    if isinstance(value, list | tuple):
+        return ",".join(map(label, value)) or "nothing"
+    if isinstance(value, Const):
+        return str(value.value)
+    if isinstance(value, Shard):
+        marks = [name for name in ("ragged", "nested", "vague") if getattr(value, name)]
+        return "-".join([f"Shard{value.dim}", *marks])
+    return type(value).__name__ if isinstance(value, Kind) else str(value)
+
+
 @pytest.mark.parametrize(
     ("left", "operator", "right", "result"),
     [
@@ -64,7 +76,7 @@ ZERO, ONE, TEXT = Const(0), Const(1), Const("a")
         (SHARD, "MatMult", PLAIN, SHARD),
         (RAGGED, "Sub", RAGGED, RAGGED),
     ],
-    ids=str,
+    ids=label,
 )
 def test_operators(left: Kind, operator: str, right: Kind, result: Kind) -> None:
     assert tensors.binary(operator, left, right) == result
@@ -116,14 +128,14 @@ def test_operators(left: Kind, operator: str, right: Kind, result: Kind) -> None
         (SHARD, "Mult", RAGGED),
         (Shape(L), "Add", PLAIN),
     ],
-    ids=str,
+    ids=label,
 )
 def test_operators_without_an_answer(left: Kind, operator: str, right: Kind) -> None:
     assert tensors.binary(operator, left, right) is None
 
 
-@pytest.mark.parametrize("own", [Own("this worker's random numbers"), Own("the clock")], ids=str)
-@pytest.mark.parametrize("share", [MEAN, SUM, SHARD], ids=str)
+@pytest.mark.parametrize("own", [Own("this worker's random numbers"), Own("the clock")], ids=label)
+@pytest.mark.parametrize("share", [MEAN, SUM, SHARD], ids=label)
 def test_each_workers_own_value_spoils_a_share(share: Share, own: Own) -> None:
     """Scaled by a number that differs from worker to worker, a mean is no mean of the batch."""
     result = tensors.binary("Mult", share, own)
@@ -131,7 +143,7 @@ def test_each_workers_own_value_spoils_a_share(share: Share, own: Own) -> None:
 
 
 @pytest.mark.parametrize("operator", ["Add", "Mult", "Div", "MatMult"])
-@pytest.mark.parametrize("share", [MEAN, SUM, COUNT, SHARD], ids=str)
+@pytest.mark.parametrize("share", [MEAN, SUM, COUNT, SHARD], ids=label)
 def test_what_is_lost_stays_lost(operator: str, share: Share) -> None:
     lost = Lost(L, "why")
     assert tensors.binary(operator, lost, share) == lost
@@ -139,7 +151,7 @@ def test_what_is_lost_stays_lost(operator: str, share: Share) -> None:
     assert tensors.method("sum", lost, [], {}) == lost
 
 
-@pytest.mark.parametrize(("left", "right"), [(Mean(L), Mean(M)), (Shard(L), Shard(M))], ids=str)
+@pytest.mark.parametrize(("left", "right"), [(Mean(L), Mean(M)), (Shard(L), Shard(M))], ids=label)
 def test_batches_of_two_loaders_do_not_mix(left: Kind, right: Kind) -> None:
     result = tensors.binary("Add", left, right)
     assert isinstance(result, Lost)
@@ -156,9 +168,10 @@ def test_networks_are_remembered() -> None:
     through = frozenset({(NODE, True)})
     for result in (
         tensors.binary("Sub", Shard(L, models=through), SHARD),
-        tensors.binary("Mult", MEAN, Count(L, models=through)),
+        tensors.binary("Mult", PLAIN, Mean(L, models=through)),
+        tensors.binary("Add", MEAN, Mean(L, models=through)),
         tensors.method("mean", Shard(L, models=through), [], {}),
-        tensors.method("eq", SHARD, [Shard(L, models=through)], {}),
+        tensors.method("mul", SHARD, [Shard(L, models=through)], {}),
     ):
         assert isinstance(result, Share)
         assert result.models == through
@@ -200,7 +213,7 @@ def test_networks_are_remembered() -> None:
         ("cumsum", SHARD, [ONE], SHARD),
         ("dim", SHARD, [], PLAIN),
     ],
-    ids=str,
+    ids=label,
 )
 def test_methods(name: str, share: Share, arguments: list[Kind], result: Kind) -> None:
     assert tensors.method(name, share, arguments, {}) == result
@@ -268,7 +281,7 @@ def test_a_pair_of_values_and_places() -> None:
         ("tril", SHARD, []),
         ("triu", SHARD, []),
     ],
-    ids=str,
+    ids=label,
 )
 def test_methods_without_an_answer(name: str, share: Share, arguments: list[Kind]) -> None:
     result = tensors.method(name, share, arguments, {})
@@ -280,23 +293,16 @@ def test_one_hot_with_its_number_of_classes() -> None:
     assert isinstance(tensors.method("one_hot", SHARD, [], {"num_classes": PLAIN}), Shard)
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"), [("size", [ZERO]), ("shape", [])], ids=["size(0)", "shape"]
-)
-def test_the_number_of_ragged_rows_is_a_sum(name: str, arguments: list[Kind]) -> None:
+def test_the_number_of_ragged_rows_is_a_sum() -> None:
     """It is not in proportion to the slice, so a sum over it is no mean over the batch."""
-    if name == "shape":
-        counted = tensors.dimension(Shape(L, dim=0), ZERO)
-        assert counted == COUNT
-        return
-    result = tensors.method("size", RAGGED, arguments, {})
-    assert not isinstance(result, Count)
+    assert not isinstance(tensors.method("size", RAGGED, [ZERO], {}), Count)
+    assert tensors.method("size", SHARD, [ZERO], {}) == COUNT
 
 
 @pytest.mark.parametrize(
     ("sizes", "rank"),
     [([Const(-1)], 1), ([Const(-1), Const(4)], 2), ([COUNT, Const(-1)], 2), ([COUNT, ONE, ONE], 3)],
-    ids=str,
+    ids=label,
 )
 def test_views_that_keep_the_batch_first(sizes: list[Kind], rank: int) -> None:
     for name in ("view", "reshape"):
@@ -305,7 +311,7 @@ def test_views_that_keep_the_batch_first(sizes: list[Kind], rank: int) -> None:
         assert tensors.method(name, SHARD, [Bunch(tuple(sizes))], {}) == result
 
 
-@pytest.mark.parametrize("sizes", [[Const(8), Const(-1)], [PLAIN, Const(-1)]], ids=str)
+@pytest.mark.parametrize("sizes", [[Const(8), Const(-1)], [PLAIN, Const(-1)]], ids=label)
 def test_views_with_the_batch_size_written_down(sizes: list[Kind]) -> None:
     assert tensors.method("view", SHARD, sizes, {}) is None
 
@@ -313,7 +319,7 @@ def test_views_with_the_batch_size_written_down(sizes: list[Kind]) -> None:
 @pytest.mark.parametrize(
     ("number", "result"),
     [(ZERO, COUNT), (ONE, PLAIN), (PLAIN, None), (TEXT, None), (Const(True), None)],
-    ids=str,
+    ids=label,
 )
 def test_entries_of_a_shape(number: Kind, result: Kind | None) -> None:
     assert tensors.dimension(Shape(L, dim=0), number) == result
@@ -321,7 +327,6 @@ def test_entries_of_a_shape(number: Kind, result: Kind | None) -> None:
 
 def test_entries_of_a_shape_whose_layout_is_not_known() -> None:
     assert tensors.dimension(Shape(L, dim=None), ZERO) is None
-    assert tensors.dimension(Shape(L, dim=1), ZERO) is None or True
 
 
 def test_the_last_entry_may_be_the_batch() -> None:
@@ -364,7 +369,7 @@ def test_after_a_dimension_is_gone_the_last_may_be_the_batch(name: str) -> None:
         (PLAIN, False, [], None),
         (TEXT, False, [], None),
     ],
-    ids=str,
+    ids=label,
 )
 def test_indexing(
     key: Kind, is_slice: bool, tail: list[tuple[Kind, bool]], result: Kind | None
@@ -372,7 +377,7 @@ def test_indexing(
     assert tensors.index(SHARD, key, is_slice, tail) == result
 
 
-@pytest.mark.parametrize("key", [ZERO, TEXT], ids=str)
+@pytest.mark.parametrize("key", [ZERO, TEXT], ids=label)
 def test_indexing_a_structure_gives_its_parts(key: Kind) -> None:
     assert isinstance(tensors.index(Shard(L, nested=True), key, False, []), Shard)
 

@@ -1,12 +1,15 @@
 """Plans every Python file of the standard library and of the installed packages.
 
 None of them is a training script of a user's, so none may crash the planner, take long, or be
-claimed to be convertible. ``python -m tests.tools.sweep --all`` looks at all of them.
+claimed to be convertible. ``python -m tests.tools.sweep --all`` looks at all of them. Each is
+planned as if it stood alone in a directory: its neighbours are no modules of a user's.
 """
 
 import argparse
 import signal
+import sys
 import sysconfig
+import tempfile
 import time
 import traceback
 from collections import Counter
@@ -21,8 +24,8 @@ from trainera.errors import UserError
 from trainera.pipeline import plan_script
 
 LIMIT_S = 5.0
-GIVEN_UP_S = 60
-"""A file that takes longer than this is interrupted and counts as a crash."""
+GIVEN_UP_S = 40.0
+"""A file that takes more time of the processor is interrupted and counts as a crash."""
 PLANNED, REFUSED, TOLD, CRASHED = "claimed", "refused", "told", "crashed"
 
 
@@ -41,9 +44,12 @@ class Outcome:
 
 def all_files() -> list[Path]:
     """Every Python file of this interpreter's libraries, in a fixed order."""
-    roots = {Path(sysconfig.get_paths()[name]) for name in ("stdlib", "purelib", "platlib")}
-    found = {path for root in roots for path in root.rglob("*.py") if path.is_file()}
-    return sorted(found)
+    places = sysconfig.get_paths()
+    standard = Path(places["stdlib"])
+    found = {path for path in standard.rglob("*.py") if "site-packages" not in path.parts}
+    for name in ("purelib", "platlib"):
+        found |= set(Path(places[name]).rglob("*.py"))
+    return sorted(path for path in found if path.is_file())
 
 
 def sample(files: Iterable[Path], size: int) -> list[Path]:
@@ -54,28 +60,37 @@ def sample(files: Iterable[Path], size: int) -> list[Path]:
 
 
 def examine(path: Path) -> Outcome:
-    """Plans one file; whatever happens is an outcome."""
+    """Plans one file alone; whatever happens is an outcome."""
+    with tempfile.TemporaryDirectory() as folder:
+        alone = Path(folder) / path.name
+        alone.write_bytes(path.read_bytes())
+        return examine_in_place(alone, path)
+
+
+def examine_in_place(path: Path, source: Path | None = None) -> Outcome:
+    """Plans one file where it stands."""
 
     def give_up(*_: Any) -> None:
         raise TimeoutError(f"no answer after {GIVEN_UP_S} s")
 
-    usual = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(GIVEN_UP_S)
+    usual = signal.signal(signal.SIGPROF, give_up)
+    signal.setitimer(signal.ITIMER_PROF, GIVEN_UP_S)
     start = time.process_time()
     try:
         plan = plan_script(path)
     except UserError as error:
         verdict, message = TOLD, str(error)
-    except BaseException:
+    except Exception:
         verdict, message = CRASHED, traceback.format_exc()
     else:
         told = [f"{refusal.place}: {refusal.what}" for refusal in plan.refusals]
         told = told or [f"{edit.place}: {edit.rule}" for edit in plan.edits]
         verdict, message = REFUSED if plan.refusals else PLANNED, "\n".join(told)
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, usual)
-    return Outcome(path=path, verdict=verdict, message=message, took_s=time.process_time() - start)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, usual)
+    took_s = time.process_time() - start
+    return Outcome(path=source or path, verdict=verdict, message=message, took_s=took_s)
 
 
 def main() -> None:
@@ -87,7 +102,11 @@ def main() -> None:
     files = all_files() if arguments.all else sample(all_files(), arguments.sample)
     start = time.perf_counter()
     with ProcessPoolExecutor(arguments.processes) as pool:
-        outcomes = list(pool.map(examine, files, chunksize=16))
+        outcomes = []
+        for outcome in pool.map(examine, files, chunksize=16):
+            outcomes.append(outcome)
+            if len(outcomes) % 1000 == 0:
+                print(f"{len(outcomes)} of {len(files)}", file=sys.stderr, flush=True)
     took_s = time.perf_counter() - start
     for outcome in outcomes:
         if outcome.verdict in (CRASHED, PLANNED) or outcome.took_s > LIMIT_S:

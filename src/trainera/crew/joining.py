@@ -36,6 +36,8 @@ def join() -> None:
         mute()
     # Since torch 2.13 the argument has another name, which older versions do not know.
     warnings.filterwarnings("ignore", "`broadcast_buffers` is deprecated", FutureWarning)
+    # The flag is set wherever layers may go without gradients; that they do not is no news.
+    warnings.filterwarnings("ignore", "find_unused_parameters=True was specified")
     choose_device()
     choose_threads()
     if not dist.is_initialized():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from trainera.crew.rows import Cutter, duplicate, row_count, slice_bounds
-from trainera.crew.sampling import Planned, SliceSampler, refuse_if_more
+from trainera.crew.sampling import Planned, SliceSampler
 from trainera.crew.state import CREW, StepValues
 from trainera.crew.streams import STREAMS
 
@@ -17,18 +17,18 @@ NOTHING = object()
 
 
 class StandIn:
-    """A row that an idle worker computes with, at weight 0, so that it can take part."""
+    """Rows that an idle worker computes with, at weight 0, so that it can take part."""
 
     def __init__(self) -> None:
         self.row: Any = None
         self.kept = False
 
     def keep(self, batch: Any, count: int) -> None:
-        """Keeps a row of the first batch. Not of the last: the script may have changed that."""
+        """Keeps two rows of the first batch. Not of the last: the script may have changed that."""
         self.kept = True
         # If it cannot be told which row is which, the whole batch stands in.
         with contextlib.suppress(ValueError):
-            batch = Cutter().cut(batch, count, 0, 1)
+            batch = Cutter().cut(batch, count, 0, min(2, count))
         self.row = duplicate(batch)
 
     def get(self) -> Any:
@@ -58,6 +58,7 @@ class Pass:
         self._held: Any = NOTHING
         self._exhausted = False
         self._count = 0
+        self._first = 0
         self._opened = False
         self._closed = False
 
@@ -79,6 +80,10 @@ class Pass:
         except BaseException:
             self.close()
             raise
+        if self._count == 1:
+            self._first = step.whole
+        elif self._first < CREW.size:
+            self._values.too_few = self._first  # and it was not the last, ragged batch
         CREW.stepped(id(self), self._values, step.whole, step.mine)
         return batch
 
@@ -110,7 +115,7 @@ class Pass:
             return step, self._stand_in.get() if not self._skip_empty else None
         batch, self._held = self._held, NOTHING
         if not self._stand_in.kept and not self._skip_empty:
-            self._stand_in.keep(batch, step.mine or 1)
+            self._stand_in.keep(batch, step.mine or min(2, step.whole))
         return step, batch
 
     def _pull(self) -> Any:
@@ -148,16 +153,11 @@ class Pass:
                     f"{type(batch).__name__}, so it is not known how many samples it has"
                 )
             count, order = found, 0
-            if not self._stand_in.kept:
-                self._stand_in.kept = True  # here it only says that a first batch was seen
-                if count < CREW.size and not self._skip_empty:
-                    self._held = self._pull_shared()
-                    refuse_if_more(iter([] if self._held is NOTHING else [0]), count)
         start, stop = slice_bounds(count, CREW.rank, CREW.size)
         step = Planned(count, stop - start, True, order)
         if stop > start:
             return step, cutter.cut(batch, count, start, stop)
-        return step, None if self._skip_empty else cutter.cut(batch, count, 0, 1)
+        return step, None if self._skip_empty else cutter.cut(batch, count, 0, min(2, count))
 
     def close(self) -> None:
         """Ends the pass: the streams of random numbers are as if its body had drawn nothing."""

@@ -13,7 +13,15 @@ CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
 
 
 def slice_bounds(count: int, worker: int, workers: int) -> tuple[int, int]:
-    """The rows of a worker: contiguous, and the first ones take one more if it does not go up."""
+    """The rows of a worker: contiguous, and the first ones take one more if it does not go up.
+
+    Nobody gets a single row where there are more: scripts squeeze tensors, and a batch of one
+    loses its first dimension by that. Rather, some workers go without.
+    """
+    if 1 <= count < 2 * workers:
+        workers = max(1, count // 2)
+        if worker >= workers:
+            return count, count
     least, extra = divmod(count, workers)
     start = worker * least + min(worker, extra)
     return start, start + least + (worker < extra)

@@ -37,7 +37,6 @@ class SliceSampler:
         self.draws_seed = False
         self.fetches_here = False
         self.skips_idle = False
-        self.first = True
         self.has_stand_in = False
 
     def __iter__(self) -> "SliceIterator":
@@ -84,10 +83,6 @@ class SliceIterator:
             if not hasattr(batch, "__len__"):
                 batch = list(batch)
             count = len(batch)
-            if owner.first:
-                owner.first = False
-                if count < CREW.size and not owner.skips_idle:
-                    refuse_if_more(self.indices, count)
             order = order_hash(batch)
             if not owner.slices:
                 self.plan.append(Planned(count, count, True, order))
@@ -100,19 +95,9 @@ class SliceIterator:
             if not (owner.has_stand_in or owner.skips_idle):
                 owner.has_stand_in = True
                 self.plan.append(Planned(count, 0, True, order))
-                return batch[:1]
+                return batch[:2]
             # Nothing to read: the loader is not told of this step at all.
             self.plan.append(Planned(count, 0, False, order))
-
-
-def refuse_if_more(steps: Iterator[Any], count: int) -> None:
-    """Some workers would never get a sample, unless this small batch is the only one."""
-    for _ in steps:
-        # The user's doing, not a fault of the script: a message says more than a traceback.
-        raise SystemExit(
-            f"trainera: {CREW.size} workers share batches of {count} samples, so some have nothing "
-            f"to do: use at most {count} workers, or a larger batch"
-        )
 
 
 def order_hash(batch: Any) -> int:

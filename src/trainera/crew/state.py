@@ -11,11 +11,23 @@ class StepValues:
     """
 
     def __init__(self) -> None:
-        self.share: float = 1.0
+        self._share: float = 1.0
+        self.too_few: int = 0
         self.fraction: float = 1.0
         self.parts: int = 1
         self.active: bool = True
         self._step: tuple[int, int] = (1, 1)
+
+    @property
+    def share(self) -> float:
+        """The weight of a mean-reduced loss; asked for in training only."""
+        if self.too_few:
+            # The user's doing, not a fault of the script: a message says more than a traceback.
+            raise SystemExit(
+                f"trainera: {CREW.size} workers share batches of {self.too_few} samples, so some "
+                f"have nothing to do: use at most {self.too_few} workers, or a larger batch"
+            )
+        return self._share
 
     def _set_step(self, whole: int, mine: int) -> None:
         if (whole, mine) == self._step:
@@ -24,7 +36,7 @@ class StepValues:
         self._step = (whole, mine)
         self.active = mine > 0
         self.fraction = mine / whole if whole else 0.0
-        self.share = mine * size / whole if whole else 0.0
+        self._share = mine * size / whole if whole else 0.0
         self.parts = size if mine else 0
 
 

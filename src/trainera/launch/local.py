@@ -140,6 +140,8 @@ def _environment(workers: int) -> dict[str, str]:
     environment.setdefault("OMP_NUM_THREADS", str(threads_of_a_worker(workers)))
     # Tells crew.join() that the number above is meant: torchrun sets it to 1 for want of a better.
     environment["TRAINERA_THREADS"] = environment["OMP_NUM_THREADS"]
+    # Sets and hashes of strings must come out alike on all workers.
+    environment.setdefault("PYTHONHASHSEED", "0")
     # On one machine there is nobody to talk to outside, and host names often lead nowhere.
     if interface := loopback_interface():
         environment.setdefault("GLOO_SOCKET_IFNAME", interface)

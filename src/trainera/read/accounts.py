@@ -6,6 +6,7 @@ are a zero outside the loop and the updates themselves, and no use of an update 
 
 import ast
 from collections import defaultdict
+from functools import cache
 
 import beniget
 
@@ -19,16 +20,19 @@ def deferrable(facts: Facts) -> frozenset[Key]:
     by_loop: dict[tuple[int, ast.AST, str], list[Key]] = defaultdict(list)
     for key, tally in facts.tallies.items():
         by_loop[key[0], tally.loop, tally.name].append(key)
-    chains: dict[str, DefUse] = {}
     found: set[Key] = set()
     for (_, loop, _), keys in by_loop.items():
         tallies = [facts.tallies[key] for key in keys]
         file = tallies[0].file
-        if file.name not in chains:
-            chains[file.name] = DefUse(file)
-        if isinstance(loop, ast.For) and _can_wait(tallies, loop, chains[file.name]):
+        if isinstance(loop, ast.For) and _can_wait(tallies, loop, _chains(file)):
             found.update(keys)
     return frozenset(found)
+
+
+@cache
+def _chains(file: SourceFile) -> "DefUse":
+    """The chains of a file, found once: several rules ask."""
+    return DefUse(file)
 
 
 class DefUse:
@@ -40,6 +44,12 @@ class DefUse:
         # Unknown names are the user's affair; beniget would print about them.
         chains.unbound_identifier = lambda *_: None
         chains.visit(file.tree)
+        self.declared = {
+            name
+            for node in ast.walk(file.tree)
+            if isinstance(node, ast.Global | ast.Nonlocal)
+            for name in node.names
+        }
         self.definitions = dict(chains.chains.items())
 
     def uses(self, target: ast.AST) -> list[ast.AST]:
@@ -59,13 +69,18 @@ def _can_wait(tallies: list[Tally], loop: ast.For, chains: DefUse) -> bool:
             return False  # the line after the loop might not be reached
         if isinstance(node, ast.Name) and node.id == name:
             statement = file.statement_of(node)
-            if statement not in statements:
+            if statement not in statements or _reads_itself(node, tallies):
                 return False
             if isinstance(node.ctx, ast.Store) and not _only_updates(
                 node, loop, statements, chains
             ):
                 return False
-    return not _declared_elsewhere(name, file)
+    return name not in chains.declared
+
+
+def _reads_itself(name: ast.Name, tallies: list[Tally]) -> bool:
+    """Whether a total is looked at to find out what to add to it, as in a moving average."""
+    return any(name in ast.walk(tally.value) for tally in tallies)
 
 
 def _only_updates(
@@ -76,11 +91,4 @@ def _only_updates(
         chains.file.statement_of(use) in statements
         for use in chains.uses(target)
         if use in chains.file.parents and chains.file.within(use, loop)
-    )
-
-
-def _declared_elsewhere(name: str, file: SourceFile) -> bool:
-    return any(
-        isinstance(node, ast.Global | ast.Nonlocal) and name in node.names
-        for node in ast.walk(file.tree)
     )

@@ -3,6 +3,7 @@
 import ast
 from dataclasses import replace
 
+from trainera.read import tables
 from trainera.read.core import Core, Frame
 from trainera.read.facts import Carrier, Tally
 from trainera.read.kinds import (
@@ -17,6 +18,7 @@ from trainera.read.kinds import (
     Mapping,
     Mean,
     Model,
+    Own,
     Shape,
     Shard,
     Share,
@@ -34,6 +36,9 @@ class Assignments(Core):
             self._accumulate(node, node.targets[0], ast.Add(), update, frame)
             return
         kind = self.eval(node.value, frame)
+        if isinstance(kind, Own) and _makes_text(node.value):
+            self.agreed(node.value, kind, frame)  # a file or run name: all must use the same
+            kind = PLAIN
         for target in node.targets:
             self._note_carrier(node, target, node.value, kind, frame)
             self.assign(target, kind, frame, node.value)
@@ -104,7 +109,7 @@ class Assignments(Core):
     ) -> None:
         """Stores a kind; what is stored in containers must be whole."""
         if isinstance(target, ast.Name):
-            self.bind(target.id, kind, frame)
+            self.bind(target.id, self._kept(target, kind, frame, value), frame)
         elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, kind, frame, value)
         elif isinstance(target, ast.Starred):
@@ -113,6 +118,23 @@ class Assignments(Core):
             self._assign_attribute(target, kind, frame, value)
         elif isinstance(target, ast.Subscript):
             self._assign_item(target, kind, frame, value)
+
+    def _kept(self, target: ast.Name, kind: Kind, frame: Frame, value: ast.expr | None) -> Kind:
+        """A figure that is kept for the next batch (the best so far, a moving average) is whole."""
+        loop = self.open_loops[-1] if self.open_loops else None
+        if value is not None:
+            self.facts.escapes.pop((frame.context, value), None)
+        if (
+            value is not None
+            and loop is not None
+            and isinstance(kind, Mean | Sum | Count)
+            and not kind.models
+            and not frame.lenient
+            and target.id in loop.before
+            and any(loop is own for own in frame.loops)
+        ):
+            return self.make_whole(value, kind, frame)
+        return kind
 
     def _assign_attribute(
         self, target: ast.Attribute, kind: Kind, frame: Frame, value: ast.expr | None
@@ -147,6 +169,8 @@ class Assignments(Core):
 
     def frees(self, node: ast.AST, owner: Kind, frame: Frame) -> None:
         """Parameters are frozen or freed: fine while the network is built, not while it trains."""
+        if isinstance(owner, Share):
+            return  # gradients with respect to the batch itself
         used = frozenset(self.facts.first_use)
         if used & (models_in(owner) or used) and not frame.lenient:
             self.trouble(
@@ -200,7 +224,10 @@ class Assignments(Core):
         if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(parts):
             values = list(value.elts)
         for place, part in enumerate(parts):
-            self.assign(part, unpacked(kind, place, len(parts)), frame, values[place])
+            item = unpacked(kind, place, len(parts))
+            if isinstance(kind, Shard) and isinstance(item, Shard) and isinstance(part, ast.Name):
+                item = replace(item, nested=False)  # a batch's parts are tensors
+            self.assign(part, item, frame, values[place])
 
     def _note_carrier(
         self, node: ast.stmt, target: ast.expr, value: ast.expr, kind: Kind, frame: Frame
@@ -259,6 +286,13 @@ class Assignments(Core):
 
 def _after_update(before: Kind, kind: Kind) -> Kind:
     return before if isinstance(before, Listing | Bunch) and not isinstance(kind, Const) else PLAIN
+
+
+def _makes_text(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        called = ast.unparse(node.func).rsplit(".", 1)[-1]
+        return called in tables.TEXT_MAKERS
+    return isinstance(node, ast.JoinedStr)
 
 
 def unpacked(kind: Kind, place: int, length: int) -> Kind:

@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 
 from trainera.read import tables
-from trainera.read.core import Frame
+from trainera.read.core import Frame, first_share
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -32,6 +32,7 @@ from trainera.read.kinds import (
 )
 from trainera.read.lattice import element, holds_share, join, whole_of
 from trainera.read.networks import Networks, add_model
+from trainera.read.suspects import SCATTERS
 
 MAX_DEPTH = 40
 
@@ -147,11 +148,16 @@ class Calls(Networks):
                 return Params(frozenset({owner.origin}))
             if name in (*tables.MOVES, *tables.SAME_MODEL):
                 return owner
+        if type(owner) is Kind and name in ("state_dict", "load_state_dict", "named_parameters"):
+            assert isinstance(node.func, ast.Attribute)
+            place = node.func.value  # perhaps a network that was lost sight of
+            self.facts.bare[frame.context, place] = self.spot(place, frame, "either")
         if name == "scale" and len(node.args) == 1:
             kind = self.eval(node.args[0], frame)
             if isinstance(kind, Share):
                 return kind
-        if name in tables.ONCE_METHODS and not frame.lenient:
+        opens = name == "open" and bool(node.args) and "r" not in ast.unparse(node.args[0])
+        if (name in tables.ONCE_METHODS or opens) and not frame.lenient:
             self.whole_arguments(node, frame)
             self.facts.once[key] = self.spot(node, frame, name)
             self.together()
@@ -164,9 +170,12 @@ class Calls(Networks):
             if any(isinstance(kind, Share) for kind in kinds):
                 if name.endswith("_") and _is_of_self(node.func):
                     self.remembers(node, kinds, frame)
+                elif name.rstrip("_") in SCATTERS:
+                    self.combines(node, first_share(Bunch(tuple(kinds))).loaders, frame)
                 return self.assumed(node, kinds, frame)
             return PLAIN
         kinds = self.whole_arguments(node, frame)
+        self.handed_over(node, kinds, frame)
         result = whole_of(owner, *kinds)
         if isinstance(result, Whole) and name in tables.ENDS_GRADIENT:
             return replace(result, rows=result.rows and name != "item", cut=None)
@@ -227,6 +236,7 @@ class Calls(Networks):
         self._bind_parameters(function, arguments, keywords, callee)
         self.scopes[callee.scope] = (callee.env, callee.outer)
         self.active.add(context)
+        self.visited.add(function.node)
         self.depth += 1
         if isinstance(function.node, ast.Lambda):
             result = self.eval(function.node.body, callee)

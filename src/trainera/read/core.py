@@ -19,6 +19,7 @@ from trainera.read.kinds import (
     PLAIN,
     Bunch,
     Class,
+    Const,
     Count,
     External,
     Func,
@@ -34,6 +35,7 @@ from trainera.read.kinds import (
     Shard,
     Share,
     Sum,
+    Thing,
     Whole,
 )
 from trainera.read.lattice import holds_share, join
@@ -95,6 +97,7 @@ class Core:
         self.wrapped_attributes: set[tuple[ast.AST, str]] = set()
         self.loop_depth = 0
         self.active: set[Context] = set()
+        self.visited: set[ast.AST] = set()
         self.results: dict[Context, Kind] = {}
         self.changed = False
         self._scope_numbers = count(1)
@@ -115,6 +118,16 @@ class Core:
         right_node: ast.expr,
         right: Kind,
         frame: Frame,
+    ) -> Kind:
+        raise AssertionError
+
+    def call_function(
+        self,
+        function: Func,
+        arguments: list[Kind],
+        keywords: dict[str, Kind],
+        frame: Frame,
+        lenient: bool = False,
     ) -> Kind:
         raise AssertionError
 
@@ -220,6 +233,8 @@ class Core:
     def make_whole(self, node: ast.expr, kind: Kind, frame: Frame) -> Kind:
         key = (frame.context, node)
         self.facts.escapes.pop(key, None)
+        if isinstance(kind, Model) and not kind.part:
+            self.through_wrapper(node, kind, frame, "")
         if frame.lenient:
             return PLAIN if holds_share(kind) else kind
         if not holds_share(kind):
@@ -249,8 +264,46 @@ class Core:
 
     def condition(self, node: ast.expr, frame: Frame) -> None:
         """A test decides what every worker does next: all must come to the same answer."""
+        if frame.lenient:
+            self.decides(node, self.eval(node, frame), frame)
+            return
         kind = self.whole(node, frame)
         self.agreed(node, kind, frame)
+
+    def decides(self, node: ast.expr, kind: Kind, frame: Frame) -> None:
+        """Inside a network: does the path depend on the batch it is given, or on chance?"""
+        by_chance = isinstance(kind, Own) and "random" in kind.what
+        if holds_share(kind) or by_chance:
+            loaders = first_share(kind).loaders if holds_share(kind) else frozenset()
+            self.trouble(
+                "network",
+                node,
+                frame,
+                loaders,
+                what="what the network computes depends on which batch it is given, or on chance",
+                why="workers with different slices would take different paths",
+                do="decide in the training loop, or sample by sample with torch.where",
+            )
+
+    def truth(self, node: ast.expr, frame: Frame) -> bool | None:
+        """The value of a test that is known from constants in the script."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            known = self.truth(node.operand, frame)
+            return None if known is None else not known
+        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
+            return None
+        left, right = (self.eval(part, frame) for part in (node.left, node.comparators[0]))
+        operator = node.ops[0]
+        if isinstance(operator, ast.Is | ast.IsNot) and isinstance(right, Const):
+            if right.value is not None or type(left) in (Kind, Thing):
+                return None
+            found = isinstance(left, Const) and left.value is None
+            return found == isinstance(operator, ast.Is)
+        if isinstance(left, Const) and isinstance(right, Const):
+            if isinstance(left.value, str) and isinstance(right.value, str):
+                if isinstance(operator, ast.Eq | ast.NotEq):
+                    return (left.value == right.value) == isinstance(operator, ast.Eq)
+        return None
 
     def agreed(self, node: ast.expr, kind: Kind, frame: Frame) -> None:
         key = (frame.context, node)
@@ -279,6 +332,34 @@ class Core:
                 if kind == wanted:
                     return name
         return None
+
+    def combines(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
+        """A network is seen to combine rows of the batch."""
+        self.trouble(
+            "network",
+            node,
+            frame,
+            loaders,
+            what="the network combines samples of a batch with each other",
+            why="a worker sees its slice only, so the result would differ",
+            do="use layers that treat samples one by one, or batch normalisation, "
+            "whose statistics are shared over the workers",
+        )
+
+    def handed_over(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> None:
+        """A loader is given to a library, which will read it in a way that cannot be seen."""
+        for kind in kinds:
+            if isinstance(kind, Loader | Iter):
+                loaders = kind.origins if isinstance(kind, Loader) else kind.loaders
+                self.trouble(
+                    "split",
+                    node,
+                    frame,
+                    loaders,
+                    what="a library is given the loader",
+                    why="what it does with the batches cannot be seen",
+                    do="loop over the loader in the script itself",
+                )
 
     def trouble_with(self, node: ast.AST, kind: Kind, frame: Frame) -> None:
         share = first_share(kind)

@@ -31,22 +31,13 @@ from trainera.read.kinds import (
 )
 from trainera.read.lattice import element, holds_share, join, whole_of
 from trainera.read.operators import Operators
+from trainera.read.suspects import picks_rows
 
 
 class Expressions(Operators):
     """The part of the analyser that follows expressions, calls apart."""
 
     def call(self, node: ast.Call, frame: Frame) -> Kind:
-        raise AssertionError
-
-    def call_function(
-        self,
-        function: Func,
-        arguments: list[Kind],
-        keywords: dict[str, Kind],
-        frame: Frame,
-        lenient: bool = False,
-    ) -> Kind:
         raise AssertionError
 
     def eval(self, node: ast.expr, frame: Frame) -> Kind:
@@ -63,6 +54,8 @@ class Expressions(Operators):
                 return self._attribute(node, frame)
             case ast.Subscript():
                 return self._subscript(node, frame)
+            case ast.BinOp() if isinstance(node.op, ast.Mod) and isinstance(node.right, ast.Tuple):
+                return whole_of(self.eval(node.left, frame), self.whole(node.right, frame))
             case ast.BinOp():
                 left, right = self.eval(node.left, frame), self.eval(node.right, frame)
                 operator = type(node.op).__name__
@@ -72,8 +65,15 @@ class Expressions(Operators):
             case ast.Compare():
                 return self._compare(node, frame)
             case ast.BoolOp():
-                kinds = [self.whole(value, frame) for value in node.values]
-                return next((kind for kind in kinds if isinstance(kind, Own)), PLAIN)
+                kinds = [self.eval(value, frame) for value in node.values]
+                if any(holds_share(kind) for kind in kinds):
+                    if frame.lenient:
+                        return next(kind for kind in kinds if holds_share(kind))
+                    kinds = [self.whole(value, frame) for value in node.values]
+                joined: Kind | None = None
+                for kind in kinds:
+                    joined = join(joined, kind)
+                return joined or PLAIN
             case ast.IfExp():
                 self.condition(node.test, frame)
                 return join(self.eval(node.body, frame), self.eval(node.orelse, frame))
@@ -85,10 +85,8 @@ class Expressions(Operators):
             case ast.Dict():
                 return self._dictionary(node, frame)
             case ast.JoinedStr():
-                for value in node.values:
-                    if isinstance(value, ast.FormattedValue):
-                        self._formatted(value, frame)
-                return PLAIN
+                parts = [v for v in node.values if isinstance(v, ast.FormattedValue)]
+                return whole_of(*[self._formatted(value, frame) for value in parts])
             case ast.NamedExpr():
                 kind = self.eval(node.value, frame)
                 self.bind(node.target.id, kind, frame)
@@ -118,10 +116,11 @@ class Expressions(Operators):
         self.scopes[frame.scope] = (frame.env or {}, frame.outer)
         return frame.scope
 
-    def _formatted(self, node: ast.FormattedValue, frame: Frame) -> None:
-        self.whole(node.value, frame)
+    def _formatted(self, node: ast.FormattedValue, frame: Frame) -> Kind:
         if isinstance(node.format_spec, ast.JoinedStr):
             self.eval(node.format_spec, frame)
+        kind = self.whole(node.value, frame)
+        return kind if isinstance(kind, Own) else PLAIN
 
     # Operators.
 
@@ -267,6 +266,8 @@ class Expressions(Operators):
                     self.make_whole(key, kind, frame)
             return result
         if frame.lenient:
+            if picks_rows(owner, node.slice):
+                self.combines(node, owner.loaders, frame)
             return replace(owner, dim=None, nested=False)
         made = self.make_whole(node.value, owner, frame)
         for key, (kind, _) in zip(keys, kinds, strict=True):

@@ -38,6 +38,8 @@ class LoopFact:
     """The network is certainly in evaluation mode when the loop starts."""
     zeros: frozenset[str] = frozenset()
     """Names that are zero when the loop starts."""
+    before: frozenset[str] = frozenset()
+    """Names that exist when the loop starts: what is bound to them outlives the batch."""
     training: bool = False
     collective: bool = False
     """Something in the body needs all workers at every step."""

@@ -86,6 +86,10 @@ class Model(Kind):
     """A layer of the network, reached as an attribute."""
     parallel: bool = False
     """Inside `nn.DataParallel`, which the engine replaces."""
+    layer: str = ""
+    """The name of torch's class, for a layer of torch's."""
+    layout: str = ""
+    """``sequence``: it takes the batch second; ``batch``: it works across the batch."""
     inside: tuple["Model", ...] = ()
     """Networks of the script's own that a container of torch's holds."""
 

@@ -79,6 +79,8 @@ def _join_models(left: Model, right: Model) -> Kind:
         left.wrapped if left.wrapped == right.wrapped else None,
         left.part or right.part,
         left.parallel or right.parallel,
+        left.layer if left.layer == right.layer else "",
+        left.layout or right.layout,
         left.inside or right.inside,
     )
 
@@ -170,7 +172,7 @@ def element(kind: Kind) -> Kind:
 def models_held(kind: Kind) -> tuple[Model, ...]:
     """Networks among the arguments of a container such as `nn.Sequential`."""
     if isinstance(kind, Model):
-        return (kind,) if kind.cls is not None or kind.inside else ()
+        return (kind,)
     if isinstance(kind, Bunch):
         return tuple(model for item in kind.items for model in models_held(item))
     if isinstance(kind, Listing):

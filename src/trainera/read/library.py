@@ -4,13 +4,14 @@ import ast
 from dataclasses import replace
 
 from trainera.read import tables, tensors
-from trainera.read.core import Frame
+from trainera.read.core import Frame, first_share
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
     Const,
     Count,
     Func,
+    Instance,
     Iter,
     Kind,
     Listing,
@@ -29,6 +30,7 @@ from trainera.read.kinds import (
     Whole,
 )
 from trainera.read.lattice import element, holds_share, models_in, whole_of
+from trainera.read.suspects import is_figure, mixes_rows
 from trainera.read.training import Training
 
 
@@ -36,7 +38,15 @@ class Library(Training):
     """The part of the analyser that knows what libraries do."""
 
     def arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Kind], dict[str, Kind]]:
-        positional = [self.eval(argument, frame) for argument in node.args]
+        positional: list[Kind] = []
+        for argument in node.args:
+            kind = self.eval(
+                argument.value if isinstance(argument, ast.Starred) else argument, frame
+            )
+            if isinstance(argument, ast.Starred) and isinstance(kind, Bunch):
+                positional.extend(kind.items)
+            else:
+                positional.append(element(kind) if isinstance(argument, ast.Starred) else kind)
         keywords: dict[str, Kind] = {}
         for keyword in node.keywords:
             kind = self.eval(keyword.value, frame)
@@ -69,6 +79,9 @@ class Library(Training):
             kind = self._torch_nn(name, last, node, frame)
             if kind is not None:
                 return kind
+        if name == "torch.optim.swa_utils.AveragedModel":
+            self.whole_arguments(node, frame)
+            return Model(frozenset({node}))
         if name.startswith(tables.OPTIMIZERS) and not name.startswith(tables.SCHEDULERS):
             if last[:1].isupper():
                 return self._optimizer(last, node, frame)
@@ -91,6 +104,7 @@ class Library(Training):
         if frame.lenient and any(isinstance(kind, Share) for kind in kinds):
             return self.assumed(node, kinds, frame)
         kinds = self.whole_arguments(node, frame)
+        self.handed_over(node, kinds, frame)
         models: Nodes = frozenset().union(
             *(models_in(k) for k in kinds if isinstance(k, Params | Listing | Bunch))
         )
@@ -99,7 +113,7 @@ class Library(Training):
         if node in self.decisions.models:
             return Model(frozenset({node}))
         whole = whole_of(*kinds)
-        return whole if isinstance(whole, Whole) else Thing(node, name)
+        return whole if isinstance(whole, Whole | Own) else Thing(node, name)
 
     def assumed(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> Kind:
         """Inside a network, what is not known is taken to treat rows one by one."""
@@ -147,8 +161,24 @@ class Library(Training):
                 return positional[1]
         if name == "dict":
             return Mapping(tuple(keywords.items())) if not positional else PLAIN
-        if name == "isinstance" or name == "super":
+        if name == "super":
             return PLAIN
+        if name == "getattr" and len(positional) > 1 and isinstance(positional[1], Const):
+            if isinstance(first, Instance | Model) and first.cls is not None:
+                return self._member(first, first.cls, str(positional[1].value), frame)
+        if name == "isinstance":
+            self.whole_arguments(node, frame)
+            return PLAIN
+        if name == "print" and frame.lenient and any(holds_share(k) for k in positional):
+            self.trouble(
+                "network",
+                node,
+                frame,
+                first_share(Bunch(tuple(positional))).loaders,
+                what="the network prints something of the batch it is given",
+                why="a worker would print something of its slice",
+                do="print it in the training loop, or not at all",
+            )
         if name == "open":
             return self._open(node, positional, keywords, frame)
         if name == "abs" and isinstance(first, Shard):
@@ -179,6 +209,13 @@ class Library(Training):
         self.facts.in_turn.pop(key, None)
         if name in tables.CLOCKS:
             return Own("the clock")
+        if name in tables.SEEDS:
+            for argument, kind in zip(node.args, self.whole_arguments(node, frame), strict=False):
+                self.agreed(argument, kind, frame)
+            return PLAIN
+        if name in tables.NAMES:
+            self.whole_arguments(node, frame)
+            return Own("a name made up on the spot")
         if name in tables.FILES:
             self.whole_arguments(node, frame)
             return Own("the file system")
@@ -197,7 +234,10 @@ class Library(Training):
         )
         if name in tables.ONCE or logs_to_file:
             if not frame.lenient:
-                self.whole_arguments(node, frame)
+                for argument, kind in zip(
+                    node.args, self.whole_arguments(node, frame), strict=False
+                ):
+                    self.agreed(argument, kind, frame)
                 self.facts.once[key] = self.spot(node, frame, name)
                 self.together()
             return PLAIN
@@ -221,11 +261,14 @@ class Library(Training):
             loop = self.open_loops[-1].node if self.open_loops else None
             return Const(0, loop)
         if not kinds or not any(holds_share(kind) for kind in kinds):
-            if name in tables.OWN_RANDOM and self.open_loops and not frame.lenient:
+            if name in tables.OWN_RANDOM and self.open_loops:
                 return Own("this worker's random numbers")
             return None
         if last in ("zeros", "ones", "full", "rand", "randn", "empty"):
             sizes = positional[0].items if isinstance(positional[0], Bunch) else positional
+            if sizes and isinstance(sizes[0], Count) and "generator" in keywords:
+                why = "numbers drawn from a generator of the script's own belong to the whole batch"
+                return Lost(sizes[0].loaders, why)
             if sizes and isinstance(sizes[0], Count):
                 return Shard(sizes[0].loaders, rank=len(sizes))
             return self.assumed(node, list(sizes), frame) if frame.lenient else None
@@ -245,8 +288,13 @@ class Library(Training):
         if result is not None:
             return result
         if frame.lenient:
-            if last in ("matmul", "mm", "einsum", "cdist"):
+            if last in ("matmul", "mm"):
                 self._watch_products(node, shares, frame)
+            spec = positional if last == "einsum" else positional[1:]
+            if isinstance(shares[0], Shard) and mixes_rows(last, shares[0], spec, keywords):
+                self.combines(node, shares[0].loaders, frame)
+            if isinstance(shares[0], Shard) and is_figure(last, positional[1:], keywords):
+                return Lost(shares[0].loaders, "it is a figure of a slice")
             return self.assumed(node, kinds, frame)
         return None
 

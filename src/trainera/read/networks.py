@@ -25,6 +25,8 @@ from trainera.read.kinds import (
 )
 from trainera.read.lattice import holds_share, whole_of
 from trainera.read.library import Library
+from trainera.read.suspects import is_figure, layer_mixes, mixes_rows
+from trainera.read.training import PAIR_LAYERS
 
 
 class Networks(Library):
@@ -41,8 +43,13 @@ class Networks(Library):
         if result is not None:
             return result
         if frame.lenient:
-            if function.attr in ("view", "reshape") and isinstance(owner, Shard):
-                self._hard_wired(node, owner, positional, frame)
+            if isinstance(owner, Shard):
+                if function.attr in ("view", "reshape"):
+                    self._hard_wired(node, owner, positional, frame)
+                elif mixes_rows(function.attr, owner, positional, keywords):
+                    self.combines(node, owner.loaders, frame)
+                elif is_figure(function.attr, positional, keywords):
+                    return Lost(owner.loaders, "it is a figure of a slice", models=owner.models)
             return self.assumed(node, [owner, *positional, *keywords.values()], frame)
         if isinstance(owner, Shard) and owner.ragged:
             return Lost(owner.loaders, "it is of rows picked by a condition", models=owner.models)
@@ -78,6 +85,16 @@ class Networks(Library):
             if not owner.part:
                 self.mode = "either" if unknown else "eval" if off else "train"
             return owner
+        if name.startswith("register_") and "hook" in name:
+            self.trouble(
+                "network",
+                node,
+                frame,
+                frozenset(),
+                what="a hook looks into the network while it runs",
+                why="on each worker it would see a slice of the batch",
+                do="return what it needs from forward() instead",
+            )
         if name == "requires_grad_":
             self.frees(node, owner, frame)
         if name in tables.MOVES or name in tables.SAME_MODEL:
@@ -113,7 +130,8 @@ class Networks(Library):
         if model.cls is not None:
             forward = self._member(replace(model, wrapped=False), model.cls, "forward", frame)
             if isinstance(forward, Func):
-                result = self.call_function(forward, positional, keywords, frame, lenient=True)
+                lenient = frame.lenient or self.has_layers(model.cls)
+                result = self.call_function(forward, positional, keywords, frame, lenient=lenient)
         if not any(holds_share(kind) for kind in kinds):
             return result if result is not None and holds_share(result) else whole_of(*kinds)
         if result is not None:
@@ -124,16 +142,31 @@ class Networks(Library):
             if lost:
                 return add_model(lost, model, bypass=False)
             self._look_inside(model, shards, frame)
+            if layer_mixes(model, shards):
+                self.combines(node, shards[0].loaders, frame)
             if not shards:
                 result = self.assumed(node, kinds, frame)
             else:
-                result = Shard(shards[0].loaders, dim=shards[0].dim, nested=True)
+                result = Shard(shards[0].loaders, dim=shards[0].dim, nested=not model.layer)
+                if model.layer in PAIR_LAYERS:  # with hidden states or weights, laid out otherwise
+                    result = Bunch((result, replace(result, dim=None, nested=True)))
         return result if frame.lenient else add_model(result, model, bypass=model.part)
+
+    def has_layers(self, cls: Class) -> bool:
+        """Whether a class of the script's is a network; if not, it is a loss or a transform."""
+        return any(
+            isinstance(self.attributes.get((owner.node, name)), Model | Listing | Bunch | Params)
+            for owner in self.lineage(cls)
+            for (node, name) in list(self.attributes)
+            if node is owner.node
+        ) or any("Parameter(" in ast.unparse(owner.node) for owner in self.lineage(cls))
 
     def _look_inside(self, model: Model, shards: list[Shard], frame: Frame) -> None:
         """Reads the script's own layers in a container of torch's, for what they do to a batch."""
         for part in model.inside:
             self._look_inside(part, shards, frame)
+            if shards and layer_mixes(part, shards):
+                self.combines(next(iter(part.origins)), shards[0].loaders, frame)
             forward = self._member(part, part.cls, "forward", frame) if part.cls else None
             if isinstance(forward, Func) and shards:
                 self.call_function(forward, [shards[0]], {}, frame, lenient=True)

@@ -71,16 +71,7 @@ class Operators(Statements):
         both_rows = len(shares) == 2 and all(isinstance(kind, Shard) for kind in shares)
         transposed = both_rows and any(isinstance(kind, Shard) and kind.dim == 1 for kind in shares)
         if rows and ((figures and not counts) or transposed):
-            self.trouble(
-                "network",
-                node,
-                frame,
-                loaders,
-                what="the network combines samples of a batch with each other",
-                why="a worker sees its slice only, so the result would differ",
-                do="use layers that treat samples one by one, or batch normalisation, "
-                "whose statistics are shared over the workers",
-            )
+            self.combines(node, loaders, frame)
         if rows:
             return Shard(loaders, dim=None, models=models)
         return Lost(loaders, "it is not linear in the mean over the batch", models=models)
@@ -101,7 +92,7 @@ class Operators(Statements):
         shards = [kind for kind in kinds if isinstance(kind, Shard)]
         others = [kind for kind in kinds if isinstance(kind, Share) and kind not in shards]
         if shards and not others and not isinstance(node.ops[0], ast.In | ast.NotIn | ast.Is):
-            lost = tensors.mixed(*shards)
+            lost = tensors.mixed(*kinds)
             combined = tensors.combine(shards)
             if lost or combined:
                 return lost or (tensors.without_gradient(combined) if combined else PLAIN)
@@ -111,6 +102,8 @@ class Operators(Statements):
         own = whole_of(*kinds)
         if isinstance(node.ops[0], ast.Is | ast.IsNot):
             return PLAIN
+        if frame.lenient and others:
+            return Lost(others[0].loaders, "it is a comparison of figures of a slice")
         for part, kind in zip(nodes, kinds, strict=True):
             self.make_whole(part, kind, frame)
         return replace(own, cut=None) if isinstance(own, Whole) else own

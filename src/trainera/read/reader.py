@@ -9,6 +9,7 @@ from trainera.read.kinds import PLAIN, Class, Func, Instance
 from trainera.read.source import SourceFile
 
 MAX_READINGS = 6
+ACTS = {"backward", "state_dict", "load_state_dict", "save", "makedirs", "mkdir", "savefig", "open"}
 
 
 def read(files: dict[str, SourceFile], decisions: Decisions) -> tuple[Facts, frozenset[ast.AST]]:
@@ -24,6 +25,7 @@ def read(files: dict[str, SourceFile], decisions: Decisions) -> tuple[Facts, fro
         reader.changed = False
         reader.mode = "train"
         reader.active.clear()
+        reader.visited.clear()
         _read_once(reader)
         if not reader.changed:
             break
@@ -41,15 +43,17 @@ def _read_once(reader: Calls) -> None:
 
 
 def _read_uncalled(reader: Calls, frame: Frame) -> None:
-    """Functions that hold a training step but are called by a library, e.g. a command-line one."""
-    seen = {key[0] for key in reader.contexts if isinstance(key, tuple)}
+    """Functions that train, save or write but are called in a way that was not seen.
+
+    A library may call them, or the script by a name made up at run time.
+    """
     for file in reader.files.values():
         for node in ast.walk(file.tree):
-            if isinstance(node, ast.FunctionDef) and node not in seen and _trains(node):
+            if isinstance(node, ast.FunctionDef) and node not in reader.visited and _acts(node):
                 parent = file.parents.get(node)
                 if isinstance(parent, ast.Module):
                     reader.call_function(Func(node, file.name), [], {}, frame)
-                elif isinstance(parent, ast.ClassDef):
+                elif isinstance(parent, ast.ClassDef) and not _feeds_loaders(parent):
                     cls = Class(parent, file.name)
                     bound = Instance(cls)
                     reader.call_function(
@@ -57,7 +61,14 @@ def _read_uncalled(reader: Calls, frame: Frame) -> None:
                     )
 
 
-def _trains(node: ast.AST) -> bool:
+def _acts(node: ast.AST) -> bool:
     return any(
-        isinstance(part, ast.Attribute) and part.attr == "backward" for part in ast.walk(node)
+        (isinstance(part, ast.Attribute) and part.attr in ACTS)
+        or (isinstance(part, ast.Name) and part.id == "open")
+        for part in ast.walk(node)
     )
+
+
+def _feeds_loaders(cls: ast.ClassDef) -> bool:
+    """Datasets and samplers run in the loaders' processes, where there is no crew."""
+    return any(word in ast.unparse(base) for base in cls.bases for word in ("Dataset", "Sampler"))

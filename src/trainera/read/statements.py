@@ -67,8 +67,10 @@ class Statements(Assignments):
     # Definitions and imports.
     def do_functiondef(self, node: ast.FunctionDef, frame: Frame) -> None:
         kind: Kind = Func(node, frame.file.name, scope=frame.scope)
-        for decorator in node.decorator_list:
-            self.eval(decorator, frame)
+        for decorator in reversed(node.decorator_list):
+            wrapper = self.eval(decorator, frame)
+            if isinstance(wrapper, Func):
+                kind = self.call_function(wrapper, [kind], {}, frame)
         self.bind(node.name, kind, frame)
 
     do_asyncfunctiondef = do_functiondef
@@ -134,6 +136,10 @@ class Statements(Assignments):
         if frame.is_module and is_main_guard(node.test):
             self.run(node.body, frame)
             return
+        known = self.truth(node.test, frame)
+        if known is not None:
+            self.run(node.body if known else node.orelse, frame)
+            return
         self.condition(node.test, frame)
         before, mode = dict(frame.env or {}), self.mode
         self.run(node.body, frame)
@@ -171,6 +177,7 @@ class Statements(Assignments):
             text=text,
             evaluating=self.mode == "eval",
             zeros=frozenset(name for name, kind in (frame.env or {}).items() if is_zero(kind)),
+            before=frozenset(frame.env or {}),
         )
         self.facts.loops[frame.context, node] = loop
         frame.loops.append(loop)
@@ -210,6 +217,12 @@ class Statements(Assignments):
         loop: LoopFact | None,
     ) -> None:
         entry = dict(frame.env or {})
+        bound = {
+            name.id
+            for part in body
+            for name in ast.walk(part)
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
+        }
         head: Env | None = dict(entry)
         end: Env | None = None
         frame.breaks.append([])
@@ -227,7 +240,7 @@ class Statements(Assignments):
             if isinstance(node, ast.While) and frame.env is not None:
                 self.condition(node.test, frame)
             end = join_env(frame.env, *frame.continues[-1])
-            again = join_env(entry, stale(end) if loop is not None else end)
+            again = join_env(entry, stale(end, bound) if loop is not None else end)
             if again == head:
                 break
             head = again
@@ -332,13 +345,13 @@ def _checks_shape(node: ast.expr) -> bool:
     )
 
 
-def stale(env: Env | None) -> Env | None:
+def stale(env: Env | None, bound: set[str]) -> Env | None:
     """The names at the start of the next batch: shares of the last one are worth nothing now."""
     if env is None:
         return None
     result: Env = {}
     for name, kind in env.items():
-        if isinstance(kind, Share) and not isinstance(kind, Lost):
+        if isinstance(kind, Share) and not isinstance(kind, Lost) and name in bound:
             result[name] = Lost(kind.loaders, f"'{name}' is left over from an earlier batch")
         else:
             result[name] = kind

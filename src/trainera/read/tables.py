@@ -177,19 +177,26 @@ ONCE = {
     "mlflow.log_params",
     "mlflow.start_run",
     "mlflow.end_run",
+    "os.symlink",
+    "os.link",
+    "os.truncate",
     "os.system",
     "subprocess.run",
     "subprocess.call",
     "subprocess.check_call",
 }
 ONCE_METHODS = {
+    "hardlink_to",
     "mkdir",
+    "rmdir",
     "savefig",
+    "symlink_to",
     "to_csv",
     "to_excel",
     "to_json",
     "to_parquet",
     "to_pickle",
+    "touch",
     "unlink",
     "write_bytes",
     "write_text",
@@ -218,8 +225,25 @@ CLOCKS = {
     "time.time_ns",
     "datetime.datetime.now",
     "datetime.datetime.utcnow",
+    "datetime.date.today",
+    "datetime.datetime.today",
     "os.getpid",
+    "time.asctime",
+    "time.ctime",
+    "time.strftime",
+    "time.localtime",
+    "time.gmtime",
 }
+SEEDS = {"torch.manual_seed", "random.seed", "numpy.random.seed", "numpy.random.default_rng"}
+NAMES = {
+    "tempfile.TemporaryDirectory",
+    "tempfile.mkdtemp",
+    "tempfile.mkstemp",
+    "tempfile.mktemp",
+    "uuid.uuid1",
+    "uuid.uuid4",
+}
+TEXT_MAKERS = {"Path", "ctime", "format", "isoformat", "join", "mkdtemp", "str", "strftime"}
 FILES = {
     "os.path.exists",
     "os.path.isfile",
@@ -229,6 +253,8 @@ FILES = {
     "os.listdir",
     "os.access",
     "glob.glob",
+    "os.path.lexists",
+    "os.scandir",
 }
 FILE_METHODS = {"exists", "is_file", "is_dir"}
 OWN_RANDOM = {"torch.rand", "torch.randn", "torch.randint", "torch.randperm", "torch.bernoulli"}

@@ -17,6 +17,7 @@ from trainera.read.kinds import (
     Listing,
     Lost,
     Mean,
+    Own,
     Shape,
     Shard,
     Share,
@@ -35,6 +36,9 @@ def mixed(*kinds: Kind) -> Lost | None:
         if isinstance(share, Lost):
             return share
     for kind in kinds:
+        if isinstance(kind, Own) and shares and "random" in kind.what:
+            why = "random numbers that are drawn once for the batch would differ over workers"
+            return Lost(shares[0].loaders, why)
         if isinstance(kind, Whole) and shares:
             if kind.cut is not None:
                 return Lost(kind.loaders, cut_off(kind.cut))
@@ -186,6 +190,8 @@ def _shard_method(
         if not arguments:
             return Shape(shard.loaders, dim=shard.dim)
         return dimension(Shape(shard.loaders, dim=shard.dim), arguments[0])
+    if name == "masked_select":
+        return replace(shard, ragged=True, nested=False, rank=1)
     if name in ("dim", "ndimension", "is_floating_point", "element_size"):
         return Kind()
     if name in ("transpose", "swapaxes", "permute", "t", "unsqueeze", "squeeze", "flatten"):
@@ -240,16 +246,30 @@ def _reshaped(shard: Shard, arguments: Sequence[Kind]) -> Kind | None:
     return None
 
 
-def _along(
-    name: str, shard: Shard, arguments: Sequence[Kind], keywords: dict[str, Kind]
-) -> Kind | None:
-    pair, keeps, position, default = tables.ALONG[name]
-    given = keywords.get("dim") or keywords.get("axis")
+def dims_of(
+    name: str, arguments: Sequence[Kind], keywords: dict[str, Kind]
+) -> "list[int] | str | None":
+    """Along which dimensions an operation works: numbers, ``all``, or None if not known."""
+    _, _, position, default = tables.ALONG[name]
+    given = keywords.get("dim") or keywords.get("axis") or keywords.get("dims")
     if given is None and len(arguments) > position:
         given = arguments[position]
     if isinstance(given, Const) and given.value is None:
         given = None
-    dims = _dims(given, default)
+    return _dims(given, default)
+
+
+def touches(shard: Shard, dims: Sequence[int]) -> bool:
+    """Whether the batch lies along one of these dimensions, or may do so."""
+    numbers = {_absolute(dim, shard.rank) for dim in dims}
+    return shard.dim in numbers or (shard.vague and min(numbers) < 0)
+
+
+def _along(
+    name: str, shard: Shard, arguments: Sequence[Kind], keywords: dict[str, Kind]
+) -> Kind | None:
+    pair, keeps, _, _ = tables.ALONG[name]
+    dims = dims_of(name, arguments, keywords)
     if shard.rank == 1 and dims in ([0], [-1]) and not keeps:
         dims = "all"
     loaders = shard.loaders
@@ -310,7 +330,7 @@ def _moved(
             replace(shard, nested=False, rank=1 if start == 0 else None) if shard.dim == 0 else None
         )
     if name == "t":
-        return replace(shard, dim=1 - shard.dim) if shard.dim in (0, 1) else None
+        return replace(shard, dim=1 - shard.dim, rank=2) if shard.dim in (0, 1) else None
     if name == "squeeze" and not arguments:
         return replace(shard, nested=False, rank=None) if shard.dim == 0 else None
     if None in numbers or not numbers:
@@ -337,7 +357,7 @@ def index(
 ) -> Kind | None:
     """``shard[key]`` or ``shard[key, *tail]``; the flags say which keys are plain slices."""
     if isinstance(key, Const) and isinstance(key.value, str):
-        return replace(shard, nested=True) if shard.nested else None
+        return replace(shard, nested=False)
     if shard.nested and not tail and _number(key) is not None:
         return replace(shard, nested=False)
     if isinstance(key, Shard) and not tail:

@@ -9,6 +9,7 @@ from trainera.read.expressions import Expressions
 from trainera.read.facts import LoaderFact, Spot, Weighed
 from trainera.read.kinds import (
     PLAIN,
+    Bunch,
     Const,
     External,
     Kind,
@@ -57,17 +58,23 @@ class Training(Expressions):
             return PLAIN
         if "BatchNorm" in last:
             self.facts.batchnorm = True
-        held = tuple(
-            model for kind in (*positional, *keywords.values()) for model in models_held(kind)
-        )
-        return Model(frozenset({node}), inside=held)
+        if last.startswith("Lazy") or is_given(keywords.get("max_norm")):
+            self.trouble(
+                "network",
+                node,
+                frame,
+                frozenset(),
+                what="this layer is changed by the batches it is given",
+                why="each worker would change it by its slice",
+                do="give the layer its final form when it is made",
+            )
+        held = models_held(Bunch((*positional, *keywords.values())))
+        layout = _layout(last, positional, keywords)
+        return Model(frozenset({node}), layer=last, layout=layout, inside=held)
 
     def _optimizer(self, last: str, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)
-        models: Nodes = frozenset().union(
-            *(models_in(k) for k in (*positional, *keywords.values()))
-        )
-        self.facts.optimizers[node] = models
+        self.facts.optimizers[node] = models_in(Bunch((*positional, *keywords.values())))
         if last == "LBFGS":
             self.trouble(
                 "optimizer",
@@ -156,6 +163,29 @@ class Training(Expressions):
         if loss.reduction == "sum":
             return Sum(loaders, models=models)
         return Shard(loaders, models=models, vague=True)
+
+
+PAIR_LAYERS = {"GRU", "LSTM", "RNN", "MultiheadAttention"}
+SEQUENCE_LAYERS = {
+    *PAIR_LAYERS,
+    "Transformer",
+    *("TransformerDecoderLayer", "TransformerEncoderLayer"),
+}
+
+
+def _layout(name: str, positional: list[Kind], keywords: dict[str, Kind]) -> str:
+    """Where a layer of torch's expects the batch, if not in front."""
+    first = positional[0] if positional else None
+    if name in ("TransformerEncoder", "TransformerDecoder") and isinstance(first, Model):
+        return first.layout
+    if name in SEQUENCE_LAYERS:
+        batch_first = keywords.get("batch_first")
+        front = isinstance(batch_first, Const) and batch_first.value is True
+        return "" if front else "sequence"
+    if name in ("Softmax", "LogSoftmax", "Softmin"):
+        dim = keywords.get("dim", first)
+        return "batch" if isinstance(dim, Const) and dim.value == 0 else ""
+    return ""
 
 
 def is_given(kind: Kind | None) -> bool:

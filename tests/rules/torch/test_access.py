@@ -15,16 +15,31 @@ from tests.rules.tools import beyond, must_refuse, network, refused, right_or_re
         ("print(hasattr(model, 'weight'))", "print(hasattr(model.module, 'weight'))"),
         ("print(getattr(model, 'weight'))", "print(getattr(model.module, 'weight'))"),
         ("print(isinstance(model, nn.Linear))", "print(isinstance(model.module, nn.Linear))"),
-        ("print([n for n, _ in model.named_parameters()])", "print([n for n, _ in model.module.named_parameters()])"),
+        (
+            "print([n for n, _ in model.named_parameters()])",
+            "print([n for n, _ in model.module.named_parameters()])",
+        ),
         ("print(list(model.state_dict()))", "print(list(model.module.state_dict()))"),
-        ("model.load_state_dict(torch.load('m.pt'))", "model.module.load_state_dict(torch.load('m.pt'))"),
-        ("torch.save(model.state_dict(), 'm.pt')", "crew.once(torch.save, model.module.state_dict(), 'm.pt')"),
+        (
+            "model.load_state_dict(torch.load('m.pt'))",
+            "model.module.load_state_dict(torch.load('m.pt'))",
+        ),
+        (
+            "torch.save(model.state_dict(), 'm.pt')",
+            "crew.once(torch.save, model.module.state_dict(), 'm.pt')",
+        ),
         ("torch.save(model, 'm.pt')", "crew.once(torch.save, model.module, 'm.pt')"),
-        ("torch.save({'m': model.state_dict()}, 'm.pt')", "crew.once(torch.save, {'m': model.module.state_dict()}, 'm.pt')"),
+        (
+            "torch.save({'m': model.state_dict()}, 'm.pt')",
+            "crew.once(torch.save, {'m': model.module.state_dict()}, 'm.pt')",
+        ),
         ("torch.save({'m': model}, 'm.pt')", "crew.once(torch.save, {'m': model.module}, 'm.pt')"),
         ("torch.save((model, 1), 'm.pt')", "crew.once(torch.save, (model.module, 1), 'm.pt')"),
         ("torch.save([model], 'm.pt')", "crew.once(torch.save, [model.module], 'm.pt')"),
-        ("state = {'m': model}\ntorch.save(state, 'm.pt')", "state = {'m': model.module}|crew.once(torch.save, state, 'm.pt')"),
+        (
+            "state = {'m': model}\ntorch.save(state, 'm.pt')",
+            "state = {'m': model.module}|crew.once(torch.save, state, 'm.pt')",
+        ),
         ("torch.save(obj=model, f='m.pt')", "crew.once(torch.save, obj=model.module, f='m.pt')"),
         ("model.apply(print)", "model.module.apply(print)"),
     ],
@@ -34,8 +49,14 @@ def test_of_the_network(before: str, after: str) -> None:
 
 
 def test_copies_are_of_the_network() -> None:
-    added = beyond(imports="import copy", end="twin = copy.deepcopy(model)\nbest = copy.deepcopy(model.state_dict())")
-    assert added == ["twin = copy.deepcopy(model.module)", "best = copy.deepcopy(model.module.state_dict())"]
+    added = beyond(
+        imports="import copy",
+        end="twin = copy.deepcopy(model)\nbest = copy.deepcopy(model.state_dict())",
+    )
+    assert added == [
+        "twin = copy.deepcopy(model.module)",
+        "best = copy.deepcopy(model.module.state_dict())",
+    ]
 
 
 def test_averages_of_weights_are_of_the_network() -> None:
@@ -58,20 +79,25 @@ def test_a_scripted_network_is_not_the_wrapper() -> None:
 
 def test_functions_that_are_given_wrapped_and_bare_networks() -> None:
     added = beyond(
-        before="def show(net):\n    print(net.weight)\nother = nn.Linear(3, 1)\nshow(other)", end="show(model)"
+        before="def show(net):\n    print(net.weight)\nother = nn.Linear(3, 1)\nshow(other)",
+        end="show(model)",
     )
     assert added == ["print(crew.bare(net).weight)"]
 
 
 def test_data_parallel_keeps_its_keys() -> None:
     """The sequential script saves `module.…`; its wrapper's successor has the same keys."""
-    added = beyond(model="model = nn.DataParallel(nn.Linear(3, 1))", after="torch.save(model.state_dict(), 'm.pt')")
+    added = beyond(
+        model="model = nn.DataParallel(nn.Linear(3, 1))",
+        after="torch.save(model.state_dict(), 'm.pt')",
+    )
     assert added == ["crew.once(torch.save, model.state_dict(), 'm.pt')"]
 
 
 def test_the_network_inside_data_parallel() -> None:
     added = beyond(
-        model="model = nn.DataParallel(nn.Linear(3, 1))", after="torch.save(model.module.state_dict(), 'm.pt')"
+        model="model = nn.DataParallel(nn.Linear(3, 1))",
+        after="torch.save(model.module.state_dict(), 'm.pt')",
     )
     assert added == ["crew.once(torch.save, model.module.state_dict(), 'm.pt')"]
 
@@ -112,7 +138,9 @@ def test_hooks_see_slices(hook: str) -> None:
 
 
 def test_a_training_step_past_the_wrapper() -> None:
-    model = network().replace("    def forward", "    def score(self, x):\n        return self.fc(x)\n    def forward")
+    model = network().replace(
+        "    def forward", "    def score(self, x):\n        return self.fc(x)\n    def forward"
+    )
     rows = refused(model=model, loss="loss = criterion(model.score(x), y)")
     assert rows == [
         (

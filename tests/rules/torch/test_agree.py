@@ -13,13 +13,22 @@ IMPORTS = "import datetime, glob, os, random, time\nimport numpy as np\nfrom pat
         ("if os.path.exists('a'):\n    pass", "if crew.agree(os.path.exists('a')):"),
         ("if not os.path.isfile('a'):\n    pass", "if crew.agree(not os.path.isfile('a')):"),
         ("if Path('a').exists():\n    pass", "if crew.agree(Path('a').exists()):"),
-        ("if Path('a').exists() and epochs:\n    pass", "if crew.agree(Path('a').exists() and epochs):"),
+        (
+            "if Path('a').exists() and epochs:\n    pass",
+            "if crew.agree(Path('a').exists() and epochs):",
+        ),
         ("found = os.path.exists('a')\nif found:\n    pass", "if crew.agree(found):"),
         ("if glob.glob('*.pt'):\n    pass", "if crew.agree(glob.glob('*.pt')):"),
         ("while time.time() < 0:\n    pass", "while crew.agree(time.time() < 0):"),
         ("n = 1 if os.path.exists('a') else 2", "n = 1 if crew.agree(os.path.exists('a')) else 2"),
-        ("for name in os.listdir('.'):\n    print(name)", "for name in crew.agree(os.listdir('.')):"),
-        ("if datetime.datetime.now().hour > 25:\n    pass", "if crew.agree(datetime.datetime.now().hour > 25):"),
+        (
+            "for name in os.listdir('.'):\n    print(name)",
+            "for name in crew.agree(os.listdir('.')):",
+        ),
+        (
+            "if datetime.datetime.now().hour > 25:\n    pass",
+            "if crew.agree(datetime.datetime.now().hour > 25):",
+        ),
         ("if os.path.getsize('a') > 3:\n    pass", "if crew.agree(os.path.getsize('a') > 3):"),
     ],
 )
@@ -28,7 +37,11 @@ def test_conditions(before: str, after: str) -> None:
 
 
 def test_a_time_limit() -> None:
-    added = beyond(imports=IMPORTS, before="began = time.time()", step="if time.time() - began > 60:\n    break")
+    added = beyond(
+        imports=IMPORTS,
+        before="began = time.time()",
+        step="if time.time() - began > 60:\n    break",
+    )
     assert added == ["if crew.agree(time.time() - began > 60):"]
 
 
@@ -50,7 +63,10 @@ def test_random_numbers_inside_a_pass() -> None:
         {"before": "if len(data) > 30:\n    print('many')"},
         {"before": "if os.path.join('a', 'b') == 'a/b':\n    pass"},
         {"before": "print('os.path.exists')  # if os.path.exists('a'):"},
-        {"before": "class Path2:\n    def size(self):\n        return 1\nif Path2().size():\n    pass"},
+        {
+            "before": "class Path2:\n    def size(self):\n        return 1\n"
+            "if Path2().size():\n    pass"
+        },
     ],
     ids=str,
 )
@@ -64,7 +80,10 @@ def test_what_is_the_same_anyway(parts: dict[str, str]) -> None:
         ("torch.manual_seed(int(time.time()))", "torch.manual_seed(crew.agree(int(time.time())))"),
         ("random.seed(time.time())", "random.seed(crew.agree(time.time()))"),
         ("np.random.seed(os.getpid())", "np.random.seed(crew.agree(os.getpid()))"),
-        ("seed = time.time_ns() % 1000\ntorch.manual_seed(seed)", "torch.manual_seed(crew.agree(seed))"),
+        (
+            "seed = time.time_ns() % 1000\ntorch.manual_seed(seed)",
+            "torch.manual_seed(crew.agree(seed))",
+        ),
     ],
 )
 def test_seeds(before: str, after: str) -> None:
@@ -80,15 +99,17 @@ def test_seeds(before: str, after: str) -> None:
         "rng = random.Random()\nchosen = rng.sample(range(20), 10)",
         "torch.seed()\nchosen = torch.randperm(20)[:10]",
         "random.seed()\nchosen = random.sample(range(20), 10)",
-        "generator = torch.Generator()\ngenerator.seed()\nchosen = torch.randperm(20, generator=generator)[:10]",
+        "g = torch.Generator()\ng.seed()\nchosen = torch.randperm(20, generator=g)[:10]",
         # The order of a set of strings is another one in every process.
-        "names = {name: number for number, name in enumerate(set('a b c'.split()))}\nchosen = [names['a']]",
+        "names = {name: i for i, name in enumerate(set('a b c'.split()))}\nchosen = [names['a']]",
         "names = list(set(['a', 'b', 'c']))\nchosen = [names.index('a')]",
     ],
 )
 def test_data_that_differ_from_worker_to_worker(setup: str) -> None:
     """Which samples train and which validate, or what a label means, would differ."""
-    loader = "loader = DataLoader(torch.utils.data.Subset(data, chosen), batch_size=8, shuffle=True)"
+    loader = (
+        "loader = DataLoader(torch.utils.data.Subset(data, chosen), batch_size=8, shuffle=True)"
+    )
     source = script(imports=IMPORTS, setup=setup, loader=loader)
     try:
         lines = changed(source)
@@ -99,7 +120,12 @@ def test_data_that_differ_from_worker_to_worker(setup: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["f'run-{time.time()}.pt'", "time.strftime('%H%M%S') + '.pt'", "str(datetime.datetime.now())", "str(os.getpid())"],
+    [
+        "f'run-{time.time()}.pt'",
+        "time.strftime('%H%M%S') + '.pt'",
+        "str(datetime.datetime.now())",
+        "str(os.getpid())",
+    ],
 )
 def test_names_of_files_that_are_read_again(name: str) -> None:
     """The others would look for a file that the first worker never wrote."""

@@ -32,7 +32,9 @@ def test_layers_of_a_class_of_the_scripts_own() -> None:
 
 def test_a_batchnorm_of_the_scripts_own() -> None:
     lines = "class Norm(nn.BatchNorm1d):\n    pass\nmodel = nn.Sequential(Norm(3), nn.Linear(3, 1))"
-    assert beyond(model=lines) == [wrapped("crew.batchnorm(nn.Sequential(Norm(3), nn.Linear(3, 1)))")]
+    assert beyond(model=lines) == [
+        wrapped("crew.batchnorm(nn.Sequential(Norm(3), nn.Linear(3, 1)))")
+    ]
 
 
 def test_a_network_that_is_moved_afterwards() -> None:

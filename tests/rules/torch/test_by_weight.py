@@ -56,7 +56,11 @@ def test_the_weight_by_position() -> None:
 
 def test_in_an_evaluation_too() -> None:
     added = beyond(
-        model=CLASSES, criterion=WEIGHTED, loss=CALL, start="total = 0.0", step="total += loss.item()"
+        model=CLASSES,
+        criterion=WEIGHTED,
+        loss=CALL,
+        start="total = 0.0",
+        step="total += loss.item()",
     )
     assert added == [
         WRAPPED,
@@ -108,7 +112,10 @@ def test_a_weighted_sum_is_a_sum(criterion: str) -> None:
 )
 def test_targets_that_cannot_be_repeated(call: str) -> None:
     rows = refused(
-        imports="from elsewhere import make", model=CLASSES, criterion=WEIGHTED, loss=f"loss = {call}"
+        imports="from elsewhere import make",
+        model=CLASSES,
+        criterion=WEIGHTED,
+        loss=f"loss = {call}",
     )
     assert rows[0][:3] == ("weight", "loss.backward()", "the loss cannot be split over workers")
 

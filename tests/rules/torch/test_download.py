@@ -8,12 +8,32 @@ from tests.rules.tools import beyond, changed, script
 @pytest.mark.parametrize(
     ("imports", "call", "through"),
     [
-        ("from torchvision import datasets", "datasets.MNIST('d', download=True)", "datasets.MNIST, 'd', download=True"),
-        ("import torchvision", "torchvision.datasets.CIFAR10(root='d', train=False, download=True)", "torchvision.datasets.CIFAR10, root='d', train=False, download=True"),
-        ("import sys\nfrom torchvision.datasets import MNIST", "MNIST('d', download='get' in sys.argv)", "MNIST, 'd', download='get' in sys.argv"),
-        ("import urllib.request", "urllib.request.urlretrieve('u', 'f')", "urllib.request.urlretrieve, 'u', 'f'"),
+        (
+            "from torchvision import datasets",
+            "datasets.MNIST('d', download=True)",
+            "datasets.MNIST, 'd', download=True",
+        ),
+        (
+            "import torchvision",
+            "torchvision.datasets.CIFAR10(root='d', train=False, download=True)",
+            "torchvision.datasets.CIFAR10, root='d', train=False, download=True",
+        ),
+        (
+            "import sys\nfrom torchvision.datasets import MNIST",
+            "MNIST('d', download='get' in sys.argv)",
+            "MNIST, 'd', download='get' in sys.argv",
+        ),
+        (
+            "import urllib.request",
+            "urllib.request.urlretrieve('u', 'f')",
+            "urllib.request.urlretrieve, 'u', 'f'",
+        ),
         ("from datasets import load_dataset", "load_dataset('mnist')", "load_dataset, 'mnist'"),
-        ("from sklearn.datasets import fetch_openml", "fetch_openml('mnist_784')", "fetch_openml, 'mnist_784'"),
+        (
+            "from sklearn.datasets import fetch_openml",
+            "fetch_openml('mnist_784')",
+            "fetch_openml, 'mnist_784'",
+        ),
         ("import torch.hub", "torch.hub.load('a/b', 'c')", "torch.hub.load, 'a/b', 'c'"),
     ],
 )
@@ -29,15 +49,16 @@ def test_inside_a_loader() -> None:
         )
     )
     assert (
-        "loader = crew.split(DataLoader(crew.in_turn(datasets.MNIST, 'd', download=True), batch_size=8))"
-        in lines
+        "loader = crew.split("
+        "DataLoader(crew.in_turn(datasets.MNIST, 'd', download=True), batch_size=8))" in lines
     )
 
 
 def test_in_a_function_once_for_all_its_calls() -> None:
     added = beyond(
         imports="from torchvision import datasets",
-        setup="def get(train):\n    return datasets.MNIST('d', train=train, download=True)\na, b = get(True), get(False)",
+        setup="def get(train):\n    return datasets.MNIST('d', train=train, download=True)\n"
+        "a, b = get(True), get(False)",
     )
     assert added == ["return crew.in_turn(datasets.MNIST, 'd', train=train, download=True)"]
 

@@ -41,7 +41,11 @@ def test_the_first_line_that_does_something() -> None:
         ("from __future__ import annotations", "main()", "main()"),
         ("EPOCHS = 3\nNAMES = ['a', 'b']\nRATE: float = 1e-3", "main()", "main()"),
         ("try:\n    import numpy\nexcept ImportError:\n    numpy = None", "main()", "main()"),
-        ("", "torch.manual_seed(0)\nif __name__ == '__main__':\n    main()", "torch.manual_seed(0)"),
+        (
+            "",
+            "torch.manual_seed(0)\nif __name__ == '__main__':\n    main()",
+            "torch.manual_seed(0)",
+        ),
         ("", "print('hello')\nmain()", "print('hello')"),
     ],
 )

@@ -12,7 +12,10 @@ from tests.rules.tools import WITH_VALIDATION, beyond, refused, right_or_refused
         ("print(f'{loss.item():.3f}')", "print(f'{loader.mean(loss.item()):.3f}')"),
         ("print('%.3f' % loss.item())", "print('%.3f' % loader.mean(loss.item()))"),
         ("print('{}'.format(loss.item()))", "print('{}'.format(loader.mean(loss.item())))"),
-        ("print('%d %f' % (epoch, loss.item()))", "print('%d %f' % (epoch, loader.mean(loss.item())))"),
+        (
+            "print('%d %f' % (epoch, loss.item()))",
+            "print('%d %f' % (epoch, loader.mean(loss.item())))",
+        ),
         ("losses.append(loss.item())", "losses.append(loader.mean(loss.item()))"),
         ("losses.append((epoch, loss.item()))", "losses.append((epoch, loader.mean(loss.item())))"),
         ("losses += [loss.item()]", "losses += [loader.mean(loss.item())]"),
@@ -21,8 +24,14 @@ from tests.rules.tools import WITH_VALIDATION, beyond, refused, right_or_refused
         ("print(len(x))", "print(loader.sum(len(x)))"),
         ("print(x.shape)", "print(loader.gather(x).shape)"),
         ("print((model(x) > y).sum().item())", "print(loader.sum((model(x) > y).sum().item()))"),
-        ("print((model(x) > y).float().mean())", "print(loader.mean((model(x) > y).float().mean()))"),
-        ("print((model(x) > y).sum() / len(y))", "print(loader.mean((model(x) > y).sum() / len(y)))"),
+        (
+            "print((model(x) > y).float().mean())",
+            "print(loader.mean((model(x) > y).float().mean()))",
+        ),
+        (
+            "print((model(x) > y).sum() / len(y))",
+            "print(loader.mean((model(x) > y).sum() / len(y)))",
+        ),
         ("print(x.max())", "print(loader.gather(x).max())"),
         ("print(x.std(0))", "print(loader.gather(x).std(0))"),
         ("print(y[0])", "print(loader.gather(y)[0])"),
@@ -34,7 +43,10 @@ from tests.rules.tools import WITH_VALIDATION, beyond, refused, right_or_refused
         ("if loss.item() > 9:\n    break", "if loader.mean(loss.item()) > 9:"),
         ("if x.size(0) < 8:\n    continue", "if loader.sum(x.size(0)) < 8:"),
         ("assert not torch.isnan(loss)", "assert not torch.isnan(loader.mean(loss))"),
-        ("report(loss.item(), x.size(0))", "report(loader.mean(loss.item()), loader.sum(x.size(0)))"),
+        (
+            "report(loss.item(), x.size(0))",
+            "report(loader.mean(loss.item()), loader.sum(x.size(0)))",
+        ),
         ("unknown(model(x), y)", "unknown(loader.gather(model(x)), loader.gather(y))"),
         ("for row in y:\n    print(row)", "for row in loader.gather(y):"),
         ("rows.extend(y.tolist())", "rows.extend(loader.gather(y.tolist()))"),
@@ -135,7 +147,9 @@ def test_figures_that_are_kept_over_batches(
 
 
 def test_one_expression_for_slices_and_wholes() -> None:
-    rows = refused(before="def show(value):\n    print(value.mean())\nshow(torch.ones(3))", step="show(x)")
+    rows = refused(
+        before="def show(value):\n    print(value.mean())\nshow(torch.ones(3))", step="show(x)"
+    )
     assert rows == [
         (
             "metrics",
@@ -148,7 +162,9 @@ def test_one_expression_for_slices_and_wholes() -> None:
 
 def test_in_an_evaluation() -> None:
     added = beyond(
-        loader=WITH_VALIDATION, end=validation("worst = max(worst, (model(x) - y).abs().max().item())"), start="worst = 0"
+        loader=WITH_VALIDATION,
+        end=validation("worst = max(worst, (model(x) - y).abs().max().item())"),
+        start="worst = 0",
     )
     assert added == [
         "val_loader = crew.split(DataLoader(data, batch_size=8))",
@@ -157,7 +173,10 @@ def test_in_an_evaluation() -> None:
 
 
 def test_in_a_comprehension() -> None:
-    added = beyond(loader=WITH_VALIDATION, end="print(sum(criterion(model(x), y).item() for x, y in val_loader))")
+    added = beyond(
+        loader=WITH_VALIDATION,
+        end="print(sum(criterion(model(x), y).item() for x, y in val_loader))",
+    )
     assert added == [
         "val_loader = crew.split(DataLoader(data, batch_size=8))",
         "print(sum(val_loader.mean(criterion(model(x), y).item()) for x, y in val_loader))",

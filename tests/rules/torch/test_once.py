@@ -17,7 +17,10 @@ from tests.rules.tools import beyond, right_or_refused
         ("Path('a').write_text('b')", "crew.once(Path('a').write_text, 'b')"),
         ("Path('a').unlink()", "crew.once(Path('a').unlink)"),
         ("with open('a', 'w') as f:\n    f.write('b')", "with crew.once(open, 'a', 'w') as f:"),
-        ("with open('a', mode='a') as f:\n    f.write('b')", "with crew.once(open, 'a', mode='a') as f:"),
+        (
+            "with open('a', mode='a') as f:\n    f.write('b')",
+            "with crew.once(open, 'a', mode='a') as f:",
+        ),
         ("f = open('a', 'wb')", "f = crew.once(open, 'a', 'wb')"),
         ("f = open('a', 'r+')", "f = crew.once(open, 'a', 'r+')"),
         ("f = open('a', 'x')", "f = crew.once(open, 'a', 'x')"),
@@ -34,16 +37,32 @@ def test_by_the_first_worker(before: str, after: str) -> None:
 @pytest.mark.parametrize(
     ("imports", "before", "after"),
     [
-        ("from pathlib import Path", "with Path('a').open('a') as f:\n    f.write('b')", "with crew.once(Path('a').open, 'a') as f:"),
+        (
+            "from pathlib import Path",
+            "with Path('a').open('a') as f:\n    f.write('b')",
+            "with crew.once(Path('a').open, 'a') as f:",
+        ),
         ("from pathlib import Path", "Path('a').rename('b')", "crew.once(Path('a').rename, 'b')"),
         ("import gzip", "f = gzip.open('a', 'wt')", "f = crew.once(gzip.open, 'a', 'wt')"),
         ("import io", "f = io.open('a', 'w')", "f = crew.once(io.open, 'a', 'w')"),
         ("import os", "os.symlink('a', 'b')", "crew.once(os.symlink, 'a', 'b')"),
         ("import os", "os.removedirs('a')", "crew.once(os.removedirs, 'a')"),
-        ("import shutil", "shutil.make_archive('a', 'zip', 'b')", "crew.once(shutil.make_archive, 'a', 'zip', 'b')"),
-        ("import zipfile", "f = zipfile.ZipFile('a', 'w')", "f = crew.once(zipfile.ZipFile, 'a', 'w')"),
+        (
+            "import shutil",
+            "shutil.make_archive('a', 'zip', 'b')",
+            "crew.once(shutil.make_archive, 'a', 'zip', 'b')",
+        ),
+        (
+            "import zipfile",
+            "f = zipfile.ZipFile('a', 'w')",
+            "f = crew.once(zipfile.ZipFile, 'a', 'w')",
+        ),
         ("import numpy as np", "np.array([1]).tofile('a')", "crew.once(np.array([1]).tofile, 'a')"),
-        ("import torch.jit", "torch.jit.trace(model, torch.zeros(1, 3)).save('a')", "crew.once(torch.jit.trace(model.module, torch.zeros(1, 3)).save, 'a')"),
+        (
+            "import torch.jit",
+            "torch.jit.trace(model, torch.zeros(1, 3)).save('a')",
+            "crew.once(torch.jit.trace(model.module, torch.zeros(1, 3)).save, 'a')",
+        ),
     ],
 )
 def test_other_ways_to_write(imports: str, before: str, after: str) -> None:
@@ -96,8 +115,15 @@ def test_what_writes_nothing(line: str) -> None:
     [
         ("import os", "if os.system('make') == 0:\n    print('made')"),
         ("import subprocess", "if subprocess.run(['make']).returncode:\n    raise SystemExit(1)"),
-        ("import subprocess", "rate = float(subprocess.run(['rate'], capture_output=True).stdout)\noptimizer.param_groups[0]['lr'] = rate"),
-        ("import wandb", "optimizer.param_groups[0]['lr'] = wandb.init(config={'lr': 1}).config.lr"),
+        (
+            "import subprocess",
+            "rate = float(subprocess.run(['rate'], capture_output=True).stdout)\n"
+            "optimizer.param_groups[0]['lr'] = rate",
+        ),
+        (
+            "import wandb",
+            "optimizer.param_groups[0]['lr'] = wandb.init(config={'lr': 1}).config.lr",
+        ),
     ],
 )
 def test_results_that_are_used(imports: str, before: str) -> None:

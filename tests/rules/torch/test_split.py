@@ -31,7 +31,9 @@ def test_a_loader_is_put_into_split(call: str) -> None:
 
 
 def test_names_by_which_the_loader_is_imported() -> None:
-    source = script().replace("from torch.utils.data import", "from torch.utils.data import DataLoader as L,")
+    source = script().replace(
+        "from torch.utils.data import", "from torch.utils.data import DataLoader as L,"
+    )
     source = source.replace("loader = DataLoader(", "loader = L(")
     assert "loader = crew.split(L(data, batch_size=8, shuffle=True))" in changed(source)
 
@@ -67,7 +69,10 @@ def test_a_loader_that_is_trained_and_evaluated_does_not_skip() -> None:
 @pytest.mark.parametrize(
     ("collate", "first"),
     [
-        ("def collate(b):\n    return torch.stack([s[0] for s in b]), torch.stack([s[1] for s in b])", False),
+        (
+            "def collate(b):\n    x, y = zip(*b)\n    return torch.stack(x), torch.stack(y)",
+            False,
+        ),
         ("def collate(b):\n    return nn.utils.rnn.pad_sequence([s[0] for s in b]), b[0][1]", True),
         ("def collate(b):\n    b.sort()\n    return torch.stack([s[0] for s in b])", True),
         ("from elsewhere import collate", True),
@@ -102,8 +107,9 @@ def test_lookalikes_are_left_alone(line: str) -> None:
 
 
 def test_a_loader_that_is_only_handed_on_is_read_whole_in_one_order() -> None:
-    lines = "loader = DataLoader(data, batch_size=8, shuffle=True)\nother = DataLoader(data, shuffle=True)"
-    assert beyond(loader=lines) == ["other = crew.whole(DataLoader(data, shuffle=True))"]
+    assert beyond(before="other = DataLoader(data, shuffle=True)") == [
+        "other = crew.whole(DataLoader(data, shuffle=True))"
+    ]
 
 
 def test_figures_that_cannot_be_combined_leave_the_loader_whole() -> None:

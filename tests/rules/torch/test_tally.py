@@ -2,7 +2,15 @@
 
 import pytest
 
-from tests.rules.tools import WITH_VALIDATION, beyond, changed, refused, right_or_refused, script, validation
+from tests.rules.tools import (
+    WITH_VALIDATION,
+    beyond,
+    changed,
+    refused,
+    right_or_refused,
+    script,
+    validation,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,15 +23,27 @@ from tests.rules.tools import WITH_VALIDATION, beyond, changed, refused, right_o
         ("t = 0.0", "t += float(loss)", "t += float(loss) * loader.fraction"),
         ("t = 0.0", "t += loss.detach()", "t += loss.detach() * loader.fraction"),
         ("t = torch.zeros(1)", "t += loss.detach()", "t += loss.detach() * loader.fraction"),
-        ("t = 0.0", "t += loss.item() / len(loader)", "t += loss.item() / len(loader) * loader.fraction"),
+        (
+            "t = 0.0",
+            "t += loss.item() / len(loader)",
+            "t += loss.item() / len(loader) * loader.fraction",
+        ),
         ("t = 0.0", "t += 1 + loss.item()", "t += (1 + loss.item()) * loader.fraction"),
         ("t = 0.0", "t += loss.item() * x.size(0)", "t += loss.item() * x.size(0) * loader.active"),
         ("t = 0.0", "t += loss.item() * 8", "t += loss.item() * 8 * loader.fraction"),
         ("t = 0", "t += x.size(0)", "t += x.size(0) * loader.active"),
         ("t = 0", "t += len(y)", "t += len(y) * loader.active"),
-        ("t = 0", "t += (model(x) > y).sum().item()", "t += (model(x) > y).sum().item() * loader.active"),
+        (
+            "t = 0",
+            "t += (model(x) > y).sum().item()",
+            "t += (model(x) > y).sum().item() * loader.active",
+        ),
         ("t = 0.0", "if epoch:\n    t += loss.item()", "t += loss.item() * loader.fraction"),
-        ("t = 0.0", "t += loss.item()\nif epoch > 5:\n    break", "t += loss.item() * loader.fraction"),
+        (
+            "t = 0.0",
+            "t += loss.item()\nif epoch > 5:\n    break",
+            "t += loss.item() * loader.fraction",
+        ),
     ],
 )
 def test_totals_that_wait(start: str, step: str, added: str) -> None:
@@ -32,7 +52,9 @@ def test_totals_that_wait(start: str, step: str, added: str) -> None:
 
 def test_all_totals_of_a_loop_in_one_exchange() -> None:
     added = beyond(
-        start="t = 0.0\nn = 0", step="t += loss.item()\nn += x.size(0)", end="print(t / len(loader), n)"
+        start="t = 0.0\nn = 0",
+        step="t += loss.item()\nn += x.size(0)",
+        end="print(t / len(loader), n)",
     )
     assert added == [
         "t += loss.item() * loader.fraction",
@@ -48,7 +70,9 @@ def test_right_after_the_loop() -> None:
 
 def test_workers_that_skip_need_no_factor() -> None:
     added = beyond(
-        loader=WITH_VALIDATION, start="n = 0", end=validation("n += (model(x) > y).sum().item()") + "\nprint(n)"
+        loader=WITH_VALIDATION,
+        start="n = 0",
+        end=validation("n += (model(x) > y).sum().item()") + "\nprint(n)",
     )
     assert added == [
         "val_loader = crew.split(DataLoader(data, batch_size=8), skip_empty=True)",
@@ -58,25 +82,45 @@ def test_workers_that_skip_need_no_factor() -> None:
 
 def test_a_mean_needs_its_fraction_even_then() -> None:
     added = beyond(
-        loader=WITH_VALIDATION, start="t = 0.0", end=validation("t += criterion(model(x), y).item()") + "\nprint(t)"
+        loader=WITH_VALIDATION,
+        start="t = 0.0",
+        end=validation("t += criterion(model(x), y).item()") + "\nprint(t)",
     )
-    assert added[1:] == ["t += criterion(model(x), y).item() * val_loader.fraction", "t = crew.sum(t)"]
+    assert added[1:] == [
+        "t += criterion(model(x), y).item() * val_loader.fraction",
+        "t = crew.sum(t)",
+    ]
 
 
 @pytest.mark.parametrize(
     ("parts", "added"),
     [
-        ({"start": "t = 0.0", "step": "t += loss.item()\nprint(t)"}, "t += loader.mean(loss.item())"),
-        ({"start": "t = 0.0", "step": "t += loss.item()\nif t > 9:\n    break"}, "t += loader.mean(loss.item())"),
+        (
+            {"start": "t = 0.0", "step": "t += loss.item()\nprint(t)"},
+            "t += loader.mean(loss.item())",
+        ),
+        (
+            {"start": "t = 0.0", "step": "t += loss.item()\nif t > 9:\n    break"},
+            "t += loader.mean(loss.item())",
+        ),
         ({"start": "t = 1.0", "step": "t += loss.item()"}, "t += loader.mean(loss.item())"),
         ({"before": "t = 0.0", "step": "t += loss.item()"}, "t += loader.mean(loss.item())"),
         ({"before": "t = 0", "step": "t += x.size(0)"}, "t += loader.sum(x.size(0))"),
         ({"start": "t = 0.0", "step": "t -= loss.item()"}, "t -= loader.mean(loss.item())"),
         ({"start": "t = 1.0", "step": "t *= loss.item()"}, "t *= loader.mean(loss.item())"),
-        ({"start": "t = 0.0", "step": "t += loss.item() ** 2"}, "t += loader.mean(loss.item()) ** 2"),
+        (
+            {"start": "t = 0.0", "step": "t += loss.item() ** 2"},
+            "t += loader.mean(loss.item()) ** 2",
+        ),
         ({"start": "t = [0.0]", "step": "t[0] += loss.item()"}, "t[0] += loader.mean(loss.item())"),
-        ({"start": "t = {'a': 0.0}", "step": "t['a'] += loss.item()"}, "t['a'] += loader.mean(loss.item())"),
-        ({"start": "t = 0.0", "step": "t += loss.item()\nif epoch:\n    t = 0.0"}, "t += loader.mean(loss.item())"),
+        (
+            {"start": "t = {'a': 0.0}", "step": "t['a'] += loss.item()"},
+            "t['a'] += loader.mean(loss.item())",
+        ),
+        (
+            {"start": "t = 0.0", "step": "t += loss.item()\nif epoch:\n    t = 0.0"},
+            "t += loader.mean(loss.item())",
+        ),
         (
             {"start": "t = 0.0", "step": "t += loss.item()\nfor _ in range(2):\n    u = t"},
             "t += loader.mean(loss.item())",
@@ -103,7 +147,8 @@ def test_totals_that_a_function_reads(before: str, step: str) -> None:
 def test_totals_of_a_function_that_returns_from_its_loop() -> None:
     added = beyond(
         before=(
-            "def first():\n    t = 0.0\n    for x, y in loader:\n        t += criterion(model(x), y).item()\n"
+            "def first():\n    t = 0.0\n    for x, y in loader:\n"
+            "        t += criterion(model(x), y).item()\n"
             "        if len(data) > 3:\n            return t\n    return t\nprint(first())"
         )
     )
@@ -127,7 +172,9 @@ def test_what_is_no_total_of_slices(parts: dict[str, str]) -> None:
     assert beyond(**parts) == []
 
 
-@pytest.mark.parametrize("step", ["n += len(y[y > 0])", "n += y[y > 0].shape[0]", "n += (y > 0).sum().item()"])
+@pytest.mark.parametrize(
+    "step", ["n += len(y[y > 0])", "n += y[y > 0].shape[0]", "n += (y > 0).sum().item()"]
+)
 def test_rows_picked_by_a_condition_are_counted_over_all_workers(step: str) -> None:
     added = beyond(start="n = 0", step=step, end="print(n)")
     assert added == [f"{step} * loader.active", "n = crew.sum(n)"]
@@ -135,9 +182,7 @@ def test_rows_picked_by_a_condition_are_counted_over_all_workers(step: str) -> N
 
 def test_the_number_of_fields_is_no_number_of_samples() -> None:
     """A batch of (x, y) has length 2 on every worker; whether it is such is not known here."""
-    right_or_refused(
-        start="n = 0", end="for batch in loader:\n    n += len(batch)\nprint(n)"
-    )
+    right_or_refused(start="n = 0", end="for batch in loader:\n    n += len(batch)\nprint(n)")
 
 
 def test_one_total_of_means_and_sums() -> None:

@@ -2,7 +2,15 @@
 
 import pytest
 
-from tests.rules.tools import beyond, changed, must_refuse, network, refused, right_or_refused, script
+from tests.rules.tools import (
+    beyond,
+    changed,
+    must_refuse,
+    network,
+    refused,
+    right_or_refused,
+    script,
+)
 
 SUM = "criterion = nn.MSELoss(reduction='sum')"
 NONE = "criterion = nn.MSELoss(reduction='none')"
@@ -63,8 +71,14 @@ def test_sums(parts: dict[str, str]) -> None:
         ("(loss + loss).backward()", "((loss + loss) * loader.share).backward()"),
         ("loss.mean().backward()", "(loss.mean() * loader.share).backward()"),
         ("(-loss).backward()", "(-loss * loader.share).backward()"),
-        ("torch.amp.GradScaler('cpu').scale(loss).backward()", "torch.amp.GradScaler('cpu').scale(loss * loader.share).backward()"),
-        ("torch.amp.GradScaler('cpu').scale(loss / 2).backward()", "torch.amp.GradScaler('cpu').scale(loss / 2 * loader.share).backward()"),
+        (
+            "torch.amp.GradScaler('cpu').scale(loss).backward()",
+            "torch.amp.GradScaler('cpu').scale(loss * loader.share).backward()",
+        ),
+        (
+            "torch.amp.GradScaler('cpu').scale(loss / 2).backward()",
+            "torch.amp.GradScaler('cpu').scale(loss / 2 * loader.share).backward()",
+        ),
     ],
 )
 def test_what_is_weighed(before: str, after: str) -> None:
@@ -231,7 +245,11 @@ def test_a_root_of_a_mean() -> None:
 
 def test_two_steps_in_one() -> None:
     rows = refused(backward="loss.backward()\n(2 * loss).backward()")
-    assert rows[0][:3] == ("weight", "(2 * loss).backward()", "a second backward() in the same step")
+    assert rows[0][:3] == (
+        "weight",
+        "(2 * loss).backward()",
+        "a second backward() in the same step",
+    )
 
 
 def test_outside_of_any_loop() -> None:
@@ -240,8 +258,10 @@ def test_outside_of_any_loop() -> None:
 
 
 def test_a_loss_made_by_the_network_itself() -> None:
-    model = network().replace("(self, x)", "(self, x, y)").replace(
-        "return self.fc(x)", "return F.mse_loss(self.fc(x), y)"
+    model = (
+        network()
+        .replace("(self, x)", "(self, x, y)")
+        .replace("return self.fc(x)", "return F.mse_loss(self.fc(x), y)")
     )
     added = beyond(model=model, loss="loss = model(x, y)")
     assert added == ["model = DistributedDataParallel(Net(), broadcast_buffers=False)"]

@@ -18,9 +18,15 @@ def wrapped(text: str) -> str:
         ("model = nn.Linear(3, 1)\nmodel.to('cpu')", WRAPPED),
         ("model = nn.Linear(3, 1)\nmodel = model.to('cpu')", wrapped("model.to('cpu')")),
         ("model = nn.Linear(3, 1)\nif torch.cuda.is_available():\n    model.cuda()", WRAPPED),
-        ("model = nn.Linear(3, 1)\nif torch.cuda.is_available():\n    model = model.cuda()", WRAPPED),
+        (
+            "model = nn.Linear(3, 1)\nif torch.cuda.is_available():\n    model = model.cuda()",
+            WRAPPED,
+        ),
         ("model = nn.Linear(3, 1)\nmodel.bias.requires_grad = False", WRAPPED),
-        ("model = nn.Linear(3, 1)\nfor p in model.parameters():\n    p.requires_grad_(True)", WRAPPED),
+        (
+            "model = nn.Linear(3, 1)\nfor p in model.parameters():\n    p.requires_grad_(True)",
+            WRAPPED,
+        ),
         ("model = torch.compile(nn.Linear(3, 1))", wrapped("torch.compile(nn.Linear(3, 1))")),
         ("def make():\n    return nn.Linear(3, 1)\nmodel = make()", wrapped("make()")),
         (network(), wrapped("Net()")),
@@ -42,7 +48,8 @@ def test_data_parallel_is_replaced() -> None:
 
 def test_two_networks_of_one_optimizer() -> None:
     source = script(
-        model="model = nn.Linear(3, 3)\nhead = nn.Linear(3, 1)", loss="loss = criterion(head(model(x)), y)"
+        model="model = nn.Linear(3, 3)\nhead = nn.Linear(3, 1)",
+        loss="loss = criterion(head(model(x)), y)",
     ).replace("model.parameters()", "[*model.parameters(), *head.parameters()]")
     _, after = converted(source)
     assert after.count("broadcast_buffers=False") == 2
@@ -51,14 +58,18 @@ def test_two_networks_of_one_optimizer() -> None:
 def test_a_layer_without_use() -> None:
     lines = beyond(model=network(layers="self.spare = nn.Linear(1, 1)"))
     assert lines == [
-        "model = DistributedDataParallel(Net(), broadcast_buffers=False, find_unused_parameters=True)"
+        "model = DistributedDataParallel("
+        "Net(), broadcast_buffers=False, find_unused_parameters=True)"
     ]
 
 
 @pytest.mark.parametrize(
     "parts",
     [
-        {"before": "teacher = nn.Linear(3, 1)", "loss": "loss = criterion(model(x), teacher(x).detach())"},
+        {
+            "before": "teacher = nn.Linear(3, 1)",
+            "loss": "loss = criterion(model(x), teacher(x).detach())",
+        },
         {"before": "model.train()\nprint(model.training)"},
         {"before": "spare = [nn.Linear(3, 1) for _ in range(2)]"},
         {"step": "with torch.no_grad():\n    model(x)"},
@@ -124,7 +135,12 @@ def test_networks_that_combine_samples(forward: str) -> None:
 
 @pytest.mark.parametrize(
     "layer",
-    ["nn.TransformerEncoderLayer(3, 1)", "nn.LSTM(3, 3)", "nn.GRU(3, 3)", "nn.MultiheadAttention(3, 1)"],
+    [
+        "nn.TransformerEncoderLayer(3, 1)",
+        "nn.LSTM(3, 3)",
+        "nn.GRU(3, 3)",
+        "nn.MultiheadAttention(3, 1)",
+    ],
 )
 def test_layers_that_run_along_the_first_dimension(layer: str) -> None:
     """Without batch_first=True the batch itself is taken for the sequence."""
@@ -134,7 +150,8 @@ def test_layers_that_run_along_the_first_dimension(layer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "layer", ["nn.TransformerEncoderLayer(3, 1, batch_first=True)", "nn.LSTM(3, 3, batch_first=True)"]
+    "layer",
+    ["nn.TransformerEncoderLayer(3, 1, batch_first=True)", "nn.LSTM(3, 3, batch_first=True)"],
 )
 def test_layers_that_are_told_where_the_batch_is(layer: str) -> None:
     call = "x = self.mix(x)" + ("[0]" if "LSTM" in layer else "")

@@ -96,6 +96,8 @@ def idle_layers(facts: Facts) -> bool:
         }
         for cls in ast.walk(file.tree):
             if isinstance(cls, ast.ClassDef) and any("Module" in ast.unparse(b) for b in cls.bases):
+                if any(_may_leave_out(m) for m in cls.body if isinstance(m, ast.FunctionDef)):
+                    return True
                 for node in ast.walk(cls):
                     if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                         target = node.targets[0]
@@ -103,6 +105,21 @@ def idle_layers(facts: Facts) -> bool:
                             called = ast.unparse(node.value.func)
                             if called.split(".")[-1][:1].isupper():
                                 return True
+    return False
+
+
+def _may_leave_out(method: ast.FunctionDef) -> bool:
+    """Whether a forward has outputs that a loss may not use, or layers it may not call."""
+    if method.name != "forward":
+        return False
+    for node in ast.walk(method):
+        if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple | ast.Dict):
+            return True
+        if isinstance(node, ast.If) and any(
+            isinstance(part, ast.Call) and ast.unparse(part.func).startswith("self.")
+            for part in ast.walk(node)
+        ):
+            return True
     return False
 
 
