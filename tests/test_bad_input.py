@@ -86,6 +86,11 @@ def test_a_syntax_error_is_shown_with_its_place() -> None:
         "print(f'{')\n",
         "match x:\n    case\n",
         "é = = 1\n",
+        # Parsed without complaint, but no program.
+        script(after="return 5"),
+        script(after="break"),
+        script(after="nonlocal loss"),
+        script(after="def f():\n    print(x)\n    global x"),
     ],
 )
 def test_other_syntax_errors(source: str) -> None:

@@ -171,7 +171,7 @@ class Assignments(Core):
         """Parameters are frozen or freed: fine while the network is built, not while it trains."""
         if isinstance(owner, Share):
             return  # gradients with respect to the batch itself
-        used = frozenset(self.facts.first_use)
+        used = frozenset(self.used)
         if used & (models_in(owner) or used) and not frame.lenient:
             self.trouble(
                 "wrap",

@@ -2,6 +2,8 @@
 
 import ast
 import builtins
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -98,6 +100,8 @@ class Core:
         self.loop_depth = 0
         self.active: set[Context] = set()
         self.visited: set[ast.AST] = set()
+        self.used: set[ast.AST] = set()
+        """Networks that have been given a batch, in whatever round of a loop."""
         self.results: dict[Context, Kind] = {}
         self.changed = False
         self._scope_numbers = count(1)
@@ -144,6 +148,23 @@ class Core:
 
     def new_scope(self) -> int:
         return next(self._scope_numbers)
+
+    @contextmanager
+    def on_trial(self) -> Iterator[None]:
+        """What is found out inside is forgotten; only what values are is remembered."""
+        facts = self.facts
+        loops = [(loop, loop.training, loop.collective) for loop in self.open_loops]
+        backwards = [(loop, set(loop.backwards)) for loop in self.open_loops]
+        self.facts = facts.copy()
+        try:
+            yield
+        finally:
+            self.facts = facts
+            for loop, training, collective in loops:
+                loop.training, loop.collective = training, collective
+            for loop, steps in backwards:
+                loop.backwards.clear()
+                loop.backwards.update(steps)
 
     # Names.
     def lookup(self, name: str, frame: Frame) -> Kind:

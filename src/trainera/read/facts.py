@@ -2,7 +2,8 @@
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 from typing import TypeVar
 
 from trainera.read.kinds import Kind, Nodes, Share
@@ -162,6 +163,10 @@ class Facts:
     batchnorm: bool = False
     """Some network uses batch statistics, or its layers cannot be seen."""
     troubles: dict[tuple[ast.AST, str], Trouble] = field(default_factory=dict)
+
+    def copy(self) -> "Facts":
+        """The same findings in containers of their own."""
+        return Facts(**{item.name: copy(getattr(self, item.name)) for item in fields(self)})
 
     @property
     def script(self) -> SourceFile:

@@ -126,6 +126,7 @@ class Networks(Library):
         if any(holds_share(kind) for kind in kinds) and not frame.lenient:
             for origin in model.origins:
                 self.facts.first_use.setdefault(origin, len(self.facts.carriers))
+                self.used.add(origin)
         result: Kind | None = None
         if model.cls is not None:
             forward = self._member(replace(model, wrapped=False), model.cls, "forward", frame)

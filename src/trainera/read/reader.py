@@ -26,6 +26,7 @@ def read(files: dict[str, SourceFile], decisions: Decisions) -> tuple[Facts, fro
         reader.mode = "train"
         reader.active.clear()
         reader.visited.clear()
+        reader.used.clear()
         _read_once(reader)
         if not reader.changed:
             break

@@ -230,7 +230,9 @@ class Statements(Assignments):
         if loop is not None:
             self.open_loops.append(loop)
         self.loop_depth += 1
-        for _ in range(MAX_ROUNDS):
+
+        def once_through() -> Env | None:
+            """Runs the body from its head; gives the names at its end."""
             frame.env = dict(head or {})
             frame.breaks[-1].clear()
             frame.continues[-1].clear()
@@ -239,11 +241,17 @@ class Statements(Assignments):
             self.run(body, frame)
             if isinstance(node, ast.While) and frame.env is not None:
                 self.condition(node.test, frame)
-            end = join_env(frame.env, *frame.continues[-1])
-            again = join_env(entry, stale(end, bound) if loop is not None else end)
-            if again == head:
-                break
-            head = again
+            return join_env(frame.env, *frame.continues[-1])
+
+        # What is noted on the way to the fixed point may not hold at it: it is forgotten.
+        with self.on_trial():
+            for _ in range(MAX_ROUNDS):
+                end = once_through()
+                again = join_env(entry, stale(end, bound) if loop is not None else end)
+                if again == head:
+                    break
+                head = again
+        end = once_through()
         self.loop_depth -= 1
         if loop is not None:
             self.open_loops.pop()

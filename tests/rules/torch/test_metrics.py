@@ -205,6 +205,12 @@ def test_what_needs_nothing(step: str) -> None:
     assert beyond(step=step) == []
 
 
+@pytest.mark.parametrize("step", ["del loss, x", "del x", "x -= x.mean()", "loss @= x"])
+def test_statements_that_take_no_expression(step: str) -> None:
+    """Nothing can be put around a target: a refusal is fine, an invalid script is not."""
+    right_or_refused(step=step)
+
+
 @pytest.mark.parametrize(
     "before",
     ["total = torch.zeros(3)\nprint(total.mean().item())", "losses = [1.0]\nprint(sum(losses))"],

@@ -180,6 +180,20 @@ def test_rows_picked_by_a_condition_are_counted_over_all_workers(step: str) -> N
     assert added == [f"{step} * loader.active", "n = crew.sum(n)"]
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"imports": "from settings import *"},
+        {"before": "def reset():\n    global total\n    total = 0.0\nreset()"},
+    ],
+    ids=str,
+)
+def test_totals_that_are_made_elsewhere(parts: dict[str, str]) -> None:
+    """What it starts at cannot be seen, so it cannot wait."""
+    added = beyond(**parts, step="total += loss.item()", end="print(total)")
+    assert added == ["total += loader.mean(loss.item())"]
+
+
 def test_the_number_of_fields_is_no_number_of_samples() -> None:
     """A batch of (x, y) has length 2 on every worker; whether it is such is not known here."""
     right_or_refused(start="n = 0", end="for batch in loader:\n    n += len(batch)\nprint(n)")

@@ -92,7 +92,6 @@ def test_what_needs_no_wrapper(parts: dict[str, str]) -> None:
         "x = x / x.max(dim=1, keepdim=True)[0]",
         "x = x.flip(1).cumsum(1)",
         "x = F.layer_norm(x, (3,))",
-        "print(x.shape)",
     ],
 )
 def test_networks_that_keep_samples_apart(forward: str) -> None:
