@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 
 from trainera.read import tables
-from trainera.read.core import Core, Frame
+from trainera.read.core import Frame
 from trainera.read.facts import Carrier, Tally
 from trainera.read.kinds import (
     PLAIN,
@@ -25,9 +25,10 @@ from trainera.read.kinds import (
     Sum,
 )
 from trainera.read.lattice import element, holds_share, models_in
+from trainera.read.wholes import Wholes
 
 
-class Assignments(Core):
+class Assignments(Wholes):
     """The part of the analyser that follows assignments."""
 
     def do_assign(self, node: ast.Assign, frame: Frame) -> None:

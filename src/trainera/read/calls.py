@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 
 from trainera.read import tables
-from trainera.read.core import Frame, first_share
+from trainera.read.core import Frame
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -33,6 +33,7 @@ from trainera.read.kinds import (
 from trainera.read.lattice import element, holds_share, join, whole_of
 from trainera.read.networks import Networks, add_model
 from trainera.read.suspects import SCATTERS
+from trainera.read.wholes import first_share
 
 MAX_DEPTH = 40
 

@@ -11,36 +11,20 @@ from trainera.errors import Status, UserError
 from trainera.read.facts import (
     Context,
     Decisions,
-    Escape,
     Facts,
     LoopFact,
-    Spot,
-    Trouble,
 )
 from trainera.read.kinds import (
     PLAIN,
-    Bunch,
     Class,
-    Const,
-    Count,
     External,
     Func,
     Iter,
     Kind,
     Loader,
-    Lost,
-    Mean,
     Model,
-    Nodes,
-    Own,
-    Shape,
-    Shard,
-    Share,
-    Sum,
-    Thing,
-    Whole,
 )
-from trainera.read.lattice import holds_share, join
+from trainera.read.lattice import join
 from trainera.read.source import SourceFile
 
 Env = dict[str, Kind]
@@ -234,209 +218,6 @@ class Core:
         return names
 
     # Shares and wholes.
-    def whole(self, node: ast.expr, frame: Frame) -> Kind:
-        """Evaluates where a share will not do: what is one becomes the whole batch's value."""
-        if isinstance(node, ast.Tuple | ast.List | ast.Set):
-            return Bunch(tuple(self.whole(item, frame) for item in node.elts))
-        if isinstance(node, ast.Starred):
-            return self.whole(node.value, frame)
-        if isinstance(node, ast.Dict):
-            for key, value in zip(node.keys, node.values, strict=True):
-                if key is not None:
-                    self.whole(key, frame)
-                self.whole(value, frame)
-            return PLAIN
-        if isinstance(node, ast.IfExp):
-            self.condition(node.test, frame)
-            return join(self.whole(node.body, frame), self.whole(node.orelse, frame))
-        return self.make_whole(node, self.eval(node, frame), frame)
-
-    def make_whole(self, node: ast.expr, kind: Kind, frame: Frame) -> Kind:
-        key = (frame.context, node)
-        self.facts.escapes.pop(key, None)
-        if isinstance(kind, Model) and not kind.part:
-            self.through_wrapper(node, kind, frame, "")
-        if frame.lenient:
-            return PLAIN if holds_share(kind) else kind
-        if not holds_share(kind):
-            self.facts.plain.add(key)
-            return kind
-        self.facts.plain.discard(key)
-        if isinstance(kind, Shape) and isinstance(node, ast.Attribute):
-            inner = self.eval(node.value, frame)
-            self.make_whole(node.value, inner, frame)
-            return PLAIN
-        method = how_to_whole(kind)
-        share = first_share(kind)
-        text = self.loader_text(share.loaders, frame)
-        if method is None or text is None:
-            self.trouble_with(node, kind, frame)
-            return PLAIN
-        for loop in self.open_loops:
-            loop.collective = True
-        self.facts.escapes[key] = Escape(
-            node=node,
-            file=frame.file,
-            method=method,
-            loaders=share.loaders,
-            text=text,
-        )
-        return Whole(share.loaders, method == "gather", node if share.models else None)
-
-    def condition(self, node: ast.expr, frame: Frame) -> None:
-        """A test decides what every worker does next: all must come to the same answer."""
-        if frame.lenient:
-            self.decides(node, self.eval(node, frame), frame)
-            return
-        kind = self.whole(node, frame)
-        self.agreed(node, kind, frame)
-
-    def decides(self, node: ast.expr, kind: Kind, frame: Frame) -> None:
-        """Inside a network: does the path depend on the batch it is given, or on chance?"""
-        by_chance = isinstance(kind, Own) and "random" in kind.what
-        if holds_share(kind) or by_chance:
-            loaders = first_share(kind).loaders if holds_share(kind) else frozenset()
-            self.trouble(
-                "network",
-                node,
-                frame,
-                loaders,
-                what="what the network computes depends on which batch it is given, or on chance",
-                why="workers with different slices would take different paths",
-                do="decide in the training loop, or sample by sample with torch.where",
-            )
-
-    def truth(self, node: ast.expr, frame: Frame) -> bool | None:
-        """The value of a test that is known from constants in the script."""
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            known = self.truth(node.operand, frame)
-            return None if known is None else not known
-        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
-            return None
-        left, right = (self.eval(part, frame) for part in (node.left, node.comparators[0]))
-        operator = node.ops[0]
-        if isinstance(operator, ast.Is | ast.IsNot) and isinstance(right, Const):
-            if right.value is not None or type(left) in (Kind, Thing):
-                return None
-            found = isinstance(left, Const) and left.value is None
-            return found == isinstance(operator, ast.Is)
-        if isinstance(left, Const) and isinstance(right, Const):
-            if isinstance(left.value, str) and isinstance(right.value, str):
-                if isinstance(operator, ast.Eq | ast.NotEq):
-                    return (left.value == right.value) == isinstance(operator, ast.Eq)
-        return None
-
-    def agreed(self, node: ast.expr, kind: Kind, frame: Frame) -> None:
-        key = (frame.context, node)
-        self.facts.agree.pop(key, None)
-        if isinstance(kind, Own) and not frame.lenient:
-            self.facts.agree[key] = Spot(node=node, file=frame.file, what=kind.what)
-            self.together()
-
-    def together(self) -> None:
-        """Marks that what is read now needs all workers at the same time."""
-        for loop in self.open_loops:
-            loop.collective = True
-
-    def loader_text(self, loaders: Nodes, frame: Frame) -> str | None:
-        for loop in reversed(frame.loops):
-            if loop.loaders == loaders and loop.text is not None:
-                return loop.text
-        if self.open_loops and self.open_loops[-1].loaders == loaders:
-            return "crew.current()"
-        return self.name_of(Loader(loaders), frame)
-
-    def name_of(self, wanted: Kind, frame: Frame) -> str | None:
-        """A local or module-level name that holds the loader."""
-        for env in (frame.env or {}, self.modules.get(frame.file.name, {})):
-            for name, kind in env.items():
-                if kind == wanted:
-                    return name
-        return None
-
-    def combines(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
-        """A network is seen to combine rows of the batch."""
-        self.trouble(
-            "network",
-            node,
-            frame,
-            loaders,
-            what="the network combines samples of a batch with each other",
-            why="a worker sees its slice only, so the result would differ",
-            do="use layers that treat samples one by one, or batch normalisation, "
-            "whose statistics are shared over the workers",
-        )
-
-    def handed_over(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> None:
-        """A loader is given to a library, which will read it in a way that cannot be seen."""
-        for kind in kinds:
-            if isinstance(kind, Loader | Iter):
-                loaders = kind.origins if isinstance(kind, Loader) else kind.loaders
-                self.trouble(
-                    "split",
-                    node,
-                    frame,
-                    loaders,
-                    what="a library is given the loader",
-                    why="what it does with the batches cannot be seen",
-                    do="loop over the loader in the script itself",
-                )
-
-    def trouble_with(self, node: ast.AST, kind: Kind, frame: Frame) -> None:
-        share = first_share(kind)
-        why = share.why if isinstance(share, Lost) else "how to make the whole is not known"
-        self.trouble(
-            "metrics",
-            node,
-            frame,
-            share.loaders,
-            what="a value of one worker's share is used here",
-            why=why,
-            do="compute it from sums or means over the batch, or after the loop",
-        )
-
-    def trouble(
-        self,
-        rule: str,
-        node: ast.AST,
-        frame: Frame,
-        loaders: Nodes,
-        *,
-        what: str,
-        why: str,
-        do: str,
-    ) -> None:
-        self.facts.troubles[node, rule] = Trouble(
-            rule=rule, node=node, file=frame.file, loaders=loaders, what=what, why=why, do=do
-        )
-
-
-def how_to_whole(kind: Kind) -> str | None:
-    """The name of the operation that turns a share into the whole batch's value."""
-    if isinstance(kind, Mean):
-        return "mean"
-    if isinstance(kind, Sum | Count):
-        return "sum"
-    if isinstance(kind, Shard) and kind.dim == 0 and not kind.ragged:
-        return "gather"
-    if isinstance(kind, Bunch):
-        methods = {how_to_whole(item) for item in kind.items}
-        return "gather" if methods == {"gather"} else None
-    return None
-
-
-def first_share(kind: Kind) -> Share:
-    """Some share inside a value that holds one."""
-    if isinstance(kind, Share):
-        return kind
-    inside: list[Kind] = []
-    if isinstance(kind, Bunch):
-        inside = list(kind.items)
-    elif hasattr(kind, "element"):
-        inside = [kind.element]
-    elif hasattr(kind, "items"):
-        inside = [item for _, item in kind.items]
-    return next(first_share(item) for item in inside if holds_share(item))
 
 
 def is_batches(kind: Kind) -> bool:

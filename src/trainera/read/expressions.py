@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read import tables, tensors
+from trainera.read import shapes, tables, tensors
 from trainera.read.core import Frame
 from trainera.read.facts import Spot
 from trainera.read.kinds import (
@@ -246,7 +246,7 @@ class Expressions(Operators):
 
     def _subscript_of_share(self, node: ast.Subscript, owner: Share, frame: Frame) -> Kind:
         if isinstance(owner, Shape):
-            kind = tensors.dimension(owner, self.eval(node.slice, frame))
+            kind = shapes.dimension(owner, self.eval(node.slice, frame))
             if kind is not None:
                 return kind
             if isinstance(node.slice, ast.Slice) and isinstance(node.slice.lower, ast.Constant):
@@ -259,7 +259,7 @@ class Expressions(Operators):
         keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         kinds = [(self.eval(key, frame), isinstance(key, ast.Slice)) for key in keys]
         first, first_is_slice = kinds[0]
-        result = tensors.index(owner, first, first_is_slice, kinds[1:])
+        result = shapes.index(owner, first, first_is_slice, kinds[1:])
         if result is not None:
             for key, (kind, _) in zip(keys[1:], kinds[1:], strict=True):
                 if holds_share(kind) and not isinstance(kind, Shard):

@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 
 from trainera.read import tables, tensors
-from trainera.read.core import Frame, first_share
+from trainera.read.core import Frame
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -32,6 +32,7 @@ from trainera.read.kinds import (
 from trainera.read.lattice import element, holds_share, models_in, whole_of
 from trainera.read.suspects import is_figure, mixes_rows
 from trainera.read.training import Training
+from trainera.read.wholes import first_share
 
 
 class Library(Training):

@@ -2,32 +2,28 @@
 
 import ast
 
-from trainera.read.assignments import Assignments, is_main_guard
+from trainera.read.assignments import is_main_guard
 from trainera.read.core import Env, Frame, is_batches, join_env
+from trainera.read.definitions import Definitions
 from trainera.read.facts import LoopFact
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
-    Class,
     Const,
-    External,
-    Func,
     Iter,
     Kind,
     Listing,
     Loader,
     Lost,
     Model,
-    OwnModule,
     Share,
 )
 from trainera.read.lattice import element, holds_share, is_zero, join
-from trainera.read.modules import absolute
 
 MAX_ROUNDS = 6
 
 
-class Statements(Assignments):
+class Statements(Definitions):
     """The part of the analyser that follows statements."""
 
     def run(self, statements: list[ast.stmt], frame: Frame) -> None:
@@ -65,69 +61,6 @@ class Statements(Assignments):
             self.carry(statement, call.func.value, None, kind, frame)
 
     # Definitions and imports.
-    def do_functiondef(self, node: ast.FunctionDef, frame: Frame) -> None:
-        kind: Kind = Func(node, frame.file.name, scope=frame.scope)
-        for decorator in reversed(node.decorator_list):
-            wrapper = self.eval(decorator, frame)
-            if isinstance(wrapper, Func):
-                kind = self.call_function(wrapper, [kind], {}, frame)
-        self.bind(node.name, kind, frame)
-
-    do_asyncfunctiondef = do_functiondef
-
-    def do_classdef(self, node: ast.ClassDef, frame: Frame) -> None:
-        cls = Class(node, frame.file.name)
-        self.bind(node.name, cls, frame)
-        for statement in node.body:
-            if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
-                kind = self.eval(statement.value, frame)
-                targets = (
-                    statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-                )
-                for target in targets:
-                    if isinstance(target, ast.Name):
-                        self.set_attribute(cls, target.id, kind)
-
-    def do_import(self, node: ast.Import, frame: Frame) -> None:
-        for alias in node.names:
-            name = alias.name if alias.asname else alias.name.split(".")[0]
-            for module in _prefixes(alias.name):
-                self.enter_module(module)
-            kind: Kind = OwnModule(name) if name in self.files else External(name)
-            self.bind(alias.asname or name, kind, frame)
-
-    def do_importfrom(self, node: ast.ImportFrom, frame: Frame) -> None:
-        base = absolute(frame.file, node)
-        self.enter_module(base)
-        for alias in node.names:
-            full = f"{base}.{alias.name}" if base else alias.name
-            if alias.name == "*":
-                for name, kind in self.modules.get(base, {}).items():
-                    self.bind(name, kind, frame)
-                continue
-            if base in self.files and alias.name in self.modules.get(base, {}):
-                found = self.modules[base][alias.name]
-            elif full in self.files:
-                self.enter_module(full)
-                found = OwnModule(full)
-            else:
-                found = External(full) if base not in self.files else PLAIN
-            self.bind(alias.asname or alias.name, found, frame)
-
-    def enter_module(self, name: str) -> None:
-        """Runs the top level of one of the script's own modules, once a reading."""
-        if name not in self.files or name in self.modules:
-            return
-        env: Env = {}
-        self.modules[name] = env
-        frame = Frame(self.files[name], 0, env, is_module=True)
-        self.run(self.files[name].tree.body, frame)
-        if frame.env is not None:
-            self.modules[name] = frame.env
-
-    def do_global(self, node: ast.Global, frame: Frame) -> None:
-        if not frame.is_module:
-            frame.globals.update(node.names)
 
     # Assignments.
 
@@ -371,8 +304,3 @@ def dotted(node: ast.AST) -> bool:
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)
-
-
-def _prefixes(name: str) -> list[str]:
-    parts = name.split(".")
-    return [".".join(parts[:end]) for end in range(1, len(parts) + 1)]

@@ -25,6 +25,7 @@ from trainera.read.kinds import (
     Whole,
 )
 from trainera.read.lattice import is_zero
+from trainera.read.shapes import absolute_dim, dimension, moved, number_of, reshaped
 
 SCALING = {"mul": "Mult", "div": "Div", "add": "Add", "sub": "Sub"}
 
@@ -173,7 +174,7 @@ def _shard_method(
     name: str, shard: Shard, arguments: Sequence[Kind], keywords: dict[str, Kind]
 ) -> Kind | None:
     if name in ("view", "reshape"):
-        return _reshaped(shard, arguments)
+        return reshaped(shard, arguments)
     if name in tables.ELEMENTWISE:
         others = [k for k in (*arguments, *keywords.values()) if isinstance(k, Share)]
         if any(not isinstance(kind, Shard) for kind in others):
@@ -195,7 +196,7 @@ def _shard_method(
     if name in ("dim", "ndimension", "is_floating_point", "element_size"):
         return Kind()
     if name in ("transpose", "swapaxes", "permute", "t", "unsqueeze", "squeeze", "flatten"):
-        return _moved(name, shard, arguments, keywords)
+        return moved(name, shard, arguments, keywords)
     if name == "bmm" and isinstance(arguments[0], Shard):
         return combine([shard, arguments[0]])
     if name == "matmul" and not isinstance(arguments[0], Share):
@@ -203,7 +204,7 @@ def _shard_method(
     if name in ("gather", "take_along_dim") and shard.dim == 0:
         index = keywords.get("index") or (arguments[1] if len(arguments) > 1 else None)
         along = keywords.get("dim") or (arguments[0] if arguments else None)
-        if isinstance(index, Shard) and _number(along) not in (None, 0):
+        if isinstance(index, Shard) and number_of(along) not in (None, 0):
             return replace(shard, nested=False)
     if name in ("expand_as", "view_as", "reshape_as"):
         return shard if arguments and isinstance(arguments[0], Shard) else None
@@ -211,38 +212,6 @@ def _shard_method(
         return Listing(shard)
     if name == "get" and shard.nested:
         return shard
-    return None
-
-
-def dimension(shape: Shape, index: Kind) -> Kind | None:
-    """One entry of a shard's shape."""
-    number = _number(index)
-    if number is None or shape.dim is None:
-        return None
-    if number == shape.dim:
-        return Count(shape.loaders)
-    return Kind() if number > shape.dim or number < 0 else None
-
-
-def _number(kind: Kind | None) -> int | None:
-    if isinstance(kind, Const) and isinstance(kind.value, int) and not isinstance(kind.value, bool):
-        return kind.value
-    return None
-
-
-def _reshaped(shard: Shard, arguments: Sequence[Kind]) -> Kind | None:
-    sizes = list(arguments)
-    if len(sizes) == 1 and isinstance(sizes[0], Bunch):
-        sizes = list(sizes[0].items)
-    if len(sizes) == 1 and _number(sizes[0]) == -1 and shard.dim != 0:
-        return replace(shard, dim=None, nested=False, rank=1)
-    if shard.dim != 0 or not sizes:
-        return None
-    first = sizes[0]
-    if len(sizes) == 2 and _number(first) == 1 and _number(sizes[1]) == -1:
-        return replace(shard, dim=1, nested=False, rank=2)
-    if isinstance(first, Count) or _number(first) == -1:
-        return replace(shard, nested=False, rank=len(sizes))
     return None
 
 
@@ -261,7 +230,7 @@ def dims_of(
 
 def touches(shard: Shard, dims: Sequence[int]) -> bool:
     """Whether the batch lies along one of these dimensions, or may do so."""
-    numbers = {_absolute(dim, shard.rank) for dim in dims}
+    numbers = {absolute_dim(dim, shard.rank) for dim in dims}
     return shard.dim in numbers or (shard.vague and min(numbers) < 0)
 
 
@@ -283,7 +252,7 @@ def _along(
         return None
     if dims is None or isinstance(dims, str) or shard.dim is None:
         return None
-    numbers = {_absolute(dim, shard.rank) for dim in dims}
+    numbers = {absolute_dim(dim, shard.rank) for dim in dims}
     if shard.vague and min(numbers) < 0:
         return None
     if shard.dim in numbers:
@@ -303,73 +272,7 @@ def _dims(given: Kind | None, default: int | None) -> "list[int] | str | None":
     if given is None:
         return "all" if default is None else [default]
     if isinstance(given, Bunch):
-        numbers = [_number(item) for item in given.items]
+        numbers = [number_of(item) for item in given.items]
         return None if None in numbers else [number for number in numbers if number is not None]
-    number = _number(given)
+    number = number_of(given)
     return None if number is None else [number]
-
-
-def _absolute(dim: int, rank: int | None) -> int:
-    return dim + rank if dim < 0 and rank is not None else dim
-
-
-def _moved(
-    name: str, shard: Shard, arguments: Sequence[Kind], keywords: dict[str, Kind]
-) -> Kind | None:
-    if shard.dim is None:
-        return None
-    numbers = [_number(kind) for kind in arguments]
-    if len(arguments) == 1 and isinstance(arguments[0], Bunch):
-        numbers = [_number(kind) for kind in arguments[0].items]
-    if keywords and name != "flatten":
-        numbers = [_number(kind) for kind in keywords.values()]
-    if name == "flatten":
-        start = _number(keywords.get("start_dim")) if "start_dim" in keywords else 0
-        start = numbers[0] if numbers else start
-        return (
-            replace(shard, nested=False, rank=1 if start == 0 else None) if shard.dim == 0 else None
-        )
-    if name == "t":
-        return replace(shard, dim=1 - shard.dim, rank=2) if shard.dim in (0, 1) else None
-    if name == "squeeze" and not arguments:
-        return replace(shard, nested=False, rank=None) if shard.dim == 0 else None
-    if None in numbers or not numbers:
-        return None
-    dims = [_absolute(number, shard.rank) for number in numbers if number is not None]
-    if name in ("transpose", "swapaxes"):
-        if min(dims) < 0:  # counted from an end whose distance is not known: the batch is first
-            return shard if shard.dim == 0 and 0 not in dims else None
-        swap = {dims[0]: dims[1], dims[1]: dims[0]}
-        return replace(shard, dim=swap.get(shard.dim, shard.dim))
-    if name == "permute":
-        return replace(shard, dim=dims.index(shard.dim)) if shard.dim in dims else None
-    if name == "unsqueeze":
-        up = 0 <= dims[0] <= shard.dim
-        rank = None if shard.rank is None else shard.rank + 1
-        return replace(shard, dim=shard.dim + up, rank=rank, nested=False)
-    if dims[0] == shard.dim:
-        return None
-    return replace(shard, dim=shard.dim - (0 <= dims[0] < shard.dim), rank=None, nested=False)
-
-
-def index(
-    shard: Shard, key: Kind, key_is_slice: bool, tail: Sequence[tuple[Kind, bool]]
-) -> Kind | None:
-    """``shard[key]`` or ``shard[key, *tail]``; the flags say which keys are plain slices."""
-    if isinstance(key, Const) and isinstance(key.value, str):
-        return replace(shard, nested=False)
-    if shard.nested and not tail and _number(key) is not None:
-        return replace(shard, nested=False)
-    if isinstance(key, Shard) and not tail:
-        return replace(shard, ragged=True, nested=False) if shard.dim == 0 else None
-    if shard.dim == 1 and not tail and key_is_slice:
-        return replace(shard, nested=False)
-    if shard.dim != 0:
-        return None
-    if key_is_slice and isinstance(key, Const) and key.value == "all":
-        dropped = sum(not is_slice for _, is_slice in tail)
-        rank = None if shard.rank is None else shard.rank - dropped
-        return replace(shard, nested=False, rank=rank)
-    if isinstance(key, Const) and key.value is Ellipsis:
-        return replace(shard, nested=False, rank=None)
-    return None

@@ -1,0 +1,111 @@
+"""How shapes of shards change: views, transpositions, indices."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from trainera.read.kinds import (
+    Bunch,
+    Const,
+    Count,
+    Kind,
+    Shape,
+    Shard,
+)
+
+
+def dimension(shape: Shape, index: Kind) -> Kind | None:
+    """One entry of a shard's shape."""
+    number = number_of(index)
+    if number is None or shape.dim is None:
+        return None
+    if number == shape.dim:
+        return Count(shape.loaders)
+    return Kind() if number > shape.dim or number < 0 else None
+
+
+def number_of(kind: Kind | None) -> int | None:
+    if isinstance(kind, Const) and isinstance(kind.value, int) and not isinstance(kind.value, bool):
+        return kind.value
+    return None
+
+
+def reshaped(shard: Shard, arguments: Sequence[Kind]) -> Kind | None:
+    sizes = list(arguments)
+    if len(sizes) == 1 and isinstance(sizes[0], Bunch):
+        sizes = list(sizes[0].items)
+    if len(sizes) == 1 and number_of(sizes[0]) == -1 and shard.dim != 0:
+        return replace(shard, dim=None, nested=False, rank=1)
+    if shard.dim != 0 or not sizes:
+        return None
+    first = sizes[0]
+    if len(sizes) == 2 and number_of(first) == 1 and number_of(sizes[1]) == -1:
+        return replace(shard, dim=1, nested=False, rank=2)
+    if isinstance(first, Count) or number_of(first) == -1:
+        return replace(shard, nested=False, rank=len(sizes))
+    return None
+
+
+def absolute_dim(dim: int, rank: int | None) -> int:
+    return dim + rank if dim < 0 and rank is not None else dim
+
+
+def moved(
+    name: str, shard: Shard, arguments: Sequence[Kind], keywords: dict[str, Kind]
+) -> Kind | None:
+    if shard.dim is None:
+        return None
+    numbers = [number_of(kind) for kind in arguments]
+    if len(arguments) == 1 and isinstance(arguments[0], Bunch):
+        numbers = [number_of(kind) for kind in arguments[0].items]
+    if keywords and name != "flatten":
+        numbers = [number_of(kind) for kind in keywords.values()]
+    if name == "flatten":
+        start = number_of(keywords.get("start_dim")) if "start_dim" in keywords else 0
+        start = numbers[0] if numbers else start
+        return (
+            replace(shard, nested=False, rank=1 if start == 0 else None) if shard.dim == 0 else None
+        )
+    if name == "t":
+        return replace(shard, dim=1 - shard.dim, rank=2) if shard.dim in (0, 1) else None
+    if name == "squeeze" and not arguments:
+        return replace(shard, nested=False, rank=None) if shard.dim == 0 else None
+    if None in numbers or not numbers:
+        return None
+    dims = [absolute_dim(number, shard.rank) for number in numbers if number is not None]
+    if name in ("transpose", "swapaxes"):
+        if min(dims) < 0:  # counted from an end whose distance is not known: the batch is first
+            return shard if shard.dim == 0 and 0 not in dims else None
+        swap = {dims[0]: dims[1], dims[1]: dims[0]}
+        return replace(shard, dim=swap.get(shard.dim, shard.dim))
+    if name == "permute":
+        return replace(shard, dim=dims.index(shard.dim)) if shard.dim in dims else None
+    if name == "unsqueeze":
+        up = 0 <= dims[0] <= shard.dim
+        rank = None if shard.rank is None else shard.rank + 1
+        return replace(shard, dim=shard.dim + up, rank=rank, nested=False)
+    if dims[0] == shard.dim:
+        return None
+    return replace(shard, dim=shard.dim - (0 <= dims[0] < shard.dim), rank=None, nested=False)
+
+
+def index(
+    shard: Shard, key: Kind, key_is_slice: bool, tail: Sequence[tuple[Kind, bool]]
+) -> Kind | None:
+    """``shard[key]`` or ``shard[key, *tail]``; the flags say which keys are plain slices."""
+    if isinstance(key, Const) and isinstance(key.value, str):
+        return replace(shard, nested=False)
+    if shard.nested and not tail and number_of(key) is not None:
+        return replace(shard, nested=False)
+    if isinstance(key, Shard) and not tail:
+        return replace(shard, ragged=True, nested=False) if shard.dim == 0 else None
+    if shard.dim == 1 and not tail and key_is_slice:
+        return replace(shard, nested=False)
+    if shard.dim != 0:
+        return None
+    if key_is_slice and isinstance(key, Const) and key.value == "all":
+        dropped = sum(not is_slice for _, is_slice in tail)
+        rank = None if shard.rank is None else shard.rank - dropped
+        return replace(shard, nested=False, rank=rank)
+    if isinstance(key, Const) and key.value is Ellipsis:
+        return replace(shard, nested=False, rank=None)
+    return None
