@@ -43,7 +43,11 @@ class DefUse:
         chains = beniget.DefUseChains(str(file.path))
         # Unknown names are the user's affair; beniget would print about them.
         chains.unbound_identifier = lambda *_: None
-        chains.visit(file.tree)
+        self.followed = True
+        try:
+            chains.visit(file.tree)
+        except Exception:  # beniget gives up on some uses of `global`
+            self.followed = False
         self.declared = {
             name
             for node in ast.walk(file.tree)
@@ -58,7 +62,7 @@ class DefUse:
 
 
 def _can_wait(tallies: list[Tally], loop: ast.For, chains: DefUse) -> bool:
-    if not all(tally.starts_at_zero for tally in tallies) or loop.orelse:
+    if not chains.followed or not all(tally.starts_at_zero for tally in tallies) or loop.orelse:
         return False
     if not all(isinstance(tally.share, Sum | Mean | Count) for tally in tallies):
         return False
@@ -75,7 +79,33 @@ def _can_wait(tallies: list[Tally], loop: ast.For, chains: DefUse) -> bool:
                 node, loop, statements, chains
             ):
                 return False
-    return name not in chains.declared
+    return name not in chains.declared and not _read_by_functions(name, loop, file)
+
+
+def _read_by_functions(name: str, loop: ast.For, file: SourceFile) -> bool:
+    """Whether a function that may be called in the loop looks at the total of that name."""
+    home: ast.AST = loop
+    while home in file.parents and not isinstance(home, ast.FunctionDef | ast.Lambda):
+        home = file.parents[home]
+    inner = (node for node in ast.walk(home) if node is not home)
+    return any(
+        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)
+        for node in inner
+        if isinstance(node, ast.FunctionDef | ast.Lambda) and name not in _bound_in(node)
+        for part in ast.walk(node)
+    )
+
+
+def _bound_in(function: ast.FunctionDef | ast.Lambda) -> set[str]:
+    """The names that are a function's own."""
+    spec = function.args
+    names = {part.arg for part in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
+    names |= {
+        part.id
+        for part in ast.walk(function)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
+    return names
 
 
 def _reads_itself(name: ast.Name, tallies: list[Tally]) -> bool:

@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read import tables
+from trainera.read import tables, tensors
 from trainera.read.core import Frame
 from trainera.read.facts import Carrier, Tally
 from trainera.read.kinds import (
@@ -14,6 +14,7 @@ from trainera.read.kinds import (
     Instance,
     Kind,
     Listing,
+    Loss,
     Lost,
     Mapping,
     Mean,
@@ -25,7 +26,8 @@ from trainera.read.kinds import (
     Sum,
 )
 from trainera.read.lattice import element, holds_share, models_in
-from trainera.read.wholes import Wholes
+from trainera.read.lifetimes import is_main_guard, outlives
+from trainera.read.wholes import Wholes, first_share
 
 
 class Assignments(Wholes):
@@ -82,8 +84,14 @@ class Assignments(Wholes):
             return
         born_here = isinstance(before, Const) and loop is not None and before.born is loop.node
         if holds_share(before) or born_here or frame.lenient:
-            after = self.operation(type(op).__name__, target, before, value, kind, frame)
-            self.assign(target, after, frame, value)
+            operator = type(op).__name__
+            after = tensors.binary(operator, before, kind) if _shares(before, kind) else None
+            if after is None and frame.lenient:
+                after = self.operation(operator, target, before, value, kind, frame)
+            elif after is None:
+                share = first_share(before if holds_share(before) else kind)
+                after = Lost(share.loaders, "it is changed in place by something of another kind")
+            self.assign(target, after, frame)
             return
         summable = isinstance(kind, Sum | Mean | Count) and isinstance(op, ast.Add)
         if loop is not None and summable and isinstance(target, ast.Name):
@@ -102,8 +110,8 @@ class Assignments(Wholes):
                 )
                 self.assign(target, PLAIN, frame, value)
                 return
-        self.make_whole(value, kind, frame)
-        self.assign(target, PLAIN, frame, value)
+        self.assign(target, PLAIN, frame)
+        self.whole(value, frame)
 
     def assign(
         self, target: ast.expr, kind: Kind, frame: Frame, value: ast.expr | None = None
@@ -123,15 +131,13 @@ class Assignments(Wholes):
     def _kept(self, target: ast.Name, kind: Kind, frame: Frame, value: ast.expr | None) -> Kind:
         """A figure that is kept for the next batch (the best so far, a moving average) is whole."""
         loop = self.open_loops[-1] if self.open_loops else None
-        if value is not None:
-            self.facts.escapes.pop((frame.context, value), None)
         if (
             value is not None
             and loop is not None
             and isinstance(kind, Mean | Sum | Count)
             and not kind.models
             and not frame.lenient
-            and target.id in loop.before
+            and outlives(target, loop.node, frame.file)
             and any(loop is own for own in frame.loops)
         ):
             return self.make_whole(value, kind, frame)
@@ -141,6 +147,19 @@ class Assignments(Wholes):
         self, target: ast.Attribute, kind: Kind, frame: Frame, value: ast.expr | None
     ) -> None:
         owner = self.eval(target.value, frame)
+        if isinstance(owner, Loss):
+            self.trouble(
+                "weight",
+                target,
+                frame,
+                frozenset(),
+                what="the loss function is changed after it was made",
+                why="how it reduces can no longer be told",
+                do="give the loss its arguments when it is made",
+            )
+        if isinstance(kind, Mean | Sum | Count) and not kind.models and not frame.lenient:
+            if value is not None and self.open_loops:
+                kind = self.make_whole(value, kind, frame)
         if target.attr == "requires_grad":
             self.frees(target, owner, frame)
         if isinstance(owner, Model) and not owner.part:
@@ -201,6 +220,9 @@ class Assignments(Wholes):
         self, target: ast.Subscript, kind: Kind, frame: Frame, value: ast.expr | None
     ) -> None:
         owner = self.eval(target.value, frame)
+        if isinstance(kind, Mean | Sum | Count) and not kind.models and not frame.lenient:
+            if value is not None and self.open_loops:
+                kind = self.make_whole(value, kind, frame)
         if isinstance(owner, Mapping) and isinstance(target.value, ast.Name):
             key = self.eval(target.slice, frame)
             if isinstance(key, Const) and isinstance(key.value, str):
@@ -296,6 +318,10 @@ def _makes_text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr)
 
 
+def _shares(*kinds: Kind) -> bool:
+    return any(isinstance(kind, Share) for kind in kinds)
+
+
 def unpacked(kind: Kind, place: int, length: int) -> Kind:
     """One item of a value that is taken apart."""
     if isinstance(kind, Bunch) and len(kind.items) == length:
@@ -311,7 +337,3 @@ def unpacked(kind: Kind, place: int, length: int) -> Kind:
     if isinstance(kind, Share):
         return Lost(kind.loaders, "it is taken apart", models=kind.models)
     return element(kind)
-
-
-def is_main_guard(test: ast.expr) -> bool:
-    return "__name__" in ast.unparse(test) and "__main__" in ast.unparse(test)

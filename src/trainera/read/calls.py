@@ -158,6 +158,8 @@ class Calls(Networks):
             if isinstance(kind, Share):
                 return kind
         opens = name == "open" and bool(node.args) and "r" not in ast.unparse(node.args[0])
+        moves = isinstance(owner, Thing) and owner.name.startswith("pathlib.")
+        opens = opens or (moves and name in ("rename", "replace"))
         if (name in tables.ONCE_METHODS or opens) and not frame.lenient:
             self.whole_arguments(node, frame)
             self.facts.once[key] = self.spot(node, frame, name)

@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import replace
+from itertools import pairwise
 
 from trainera.read import shapes, tables, tensors
 from trainera.read.core import Frame
@@ -85,6 +86,7 @@ class Expressions(Operators):
             case ast.Dict():
                 return self._dictionary(node, frame)
             case ast.JoinedStr():
+                self._watch_self_naming(node, frame)
                 parts = [v for v in node.values if isinstance(v, ast.FormattedValue)]
                 return whole_of(*[self._formatted(value, frame) for value in parts])
             case ast.NamedExpr():
@@ -115,6 +117,19 @@ class Expressions(Operators):
     def _close_over(self, frame: Frame) -> int:
         self.scopes[frame.scope] = (frame.env or {}, frame.outer)
         return frame.scope
+
+    def _watch_self_naming(self, node: ast.JoinedStr, frame: Frame) -> None:
+        """``{loss.item()=}`` prints its own source: it must not be changed."""
+        for label, value in pairwise(node.values):
+            if isinstance(label, ast.Constant) and isinstance(value, ast.FormattedValue):
+                names_itself = (
+                    str(label.value)
+                    .replace(" ", "")
+                    .endswith(ast.unparse(value.value).replace(" ", "") + "=")
+                )
+                kind = self.eval(value.value, frame) if names_itself else PLAIN
+                if holds_share(kind) and not frame.lenient:
+                    self.trouble_with(value, kind, frame)
 
     def _formatted(self, node: ast.FormattedValue, frame: Frame) -> Kind:
         if isinstance(node.format_spec, ast.JoinedStr):
@@ -172,7 +187,7 @@ class Expressions(Operators):
             return PLAIN
         if isinstance(owner, Shard):
             if node.attr == "shape":
-                return Shape(owner.loaders, dim=owner.dim)
+                return Shape(owner.loaders, dim=owner.dim, ragged=owner.ragged)
             if node.attr == "T":
                 return tensors.method("t", owner, [], {}) or owner
             if node.attr in ("data", "real"):
@@ -210,8 +225,8 @@ class Expressions(Operators):
         key = (frame.context, node)
         self.facts.bare.pop(key, None)
         self.facts.plain_models.discard(key)
-        if owner.part or name in tables.WRAPPER_OK:
-            return
+        if owner.part or owner.parallel or name in tables.WRAPPER_OK:
+            return  # the wrapper takes DataParallel's place, keys and all
         if owner.wrapped is False:
             self.facts.plain_models.add(key)
             return

@@ -193,6 +193,7 @@ class Shape(Share):
     """The shape of a shard."""
 
     dim: int | None = 0
+    ragged: bool = False
 
 
 @dataclass(frozen=True)

@@ -115,17 +115,20 @@ def _join_shares(left: Kind, right: Kind) -> Kind:
     return Lost(loaders, "it is a share of a batch on one path and something else on another")
 
 
+def flat(kind: Kind) -> list[Kind]:
+    """The kinds inside of containers."""
+    if isinstance(kind, Bunch):
+        return [inner for item in kind.items for inner in flat(item)]
+    if isinstance(kind, Listing):
+        return flat(kind.element)
+    if isinstance(kind, Mapping):
+        return [inner for _, item in kind.items for inner in flat(item)]
+    return [kind]
+
+
 def wholes_in(kind: Kind) -> list[Whole]:
     """The whole batch's values inside of a value."""
-    if isinstance(kind, Whole):
-        return [kind]
-    if isinstance(kind, Bunch):
-        return [whole for item in kind.items for whole in wholes_in(item)]
-    if isinstance(kind, Listing):
-        return wholes_in(kind.element)
-    if isinstance(kind, Mapping):
-        return [whole for _, item in kind.items for whole in wholes_in(item)]
-    return []
+    return [inner for inner in flat(kind) if isinstance(inner, Whole)]
 
 
 def whole_of(*kinds: Kind) -> Kind:

@@ -4,13 +4,13 @@ import ast
 from dataclasses import replace
 
 from trainera.read import tables, tensors
+from trainera.read.affairs import Affairs
 from trainera.read.core import Frame
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
     Const,
     Count,
-    Func,
     Instance,
     Iter,
     Kind,
@@ -31,43 +31,11 @@ from trainera.read.kinds import (
 )
 from trainera.read.lattice import element, holds_share, models_in, whole_of
 from trainera.read.suspects import is_figure, mixes_rows
-from trainera.read.training import Training
 from trainera.read.wholes import first_share
 
 
-class Library(Training):
+class Library(Affairs):
     """The part of the analyser that knows what libraries do."""
-
-    def arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Kind], dict[str, Kind]]:
-        positional: list[Kind] = []
-        for argument in node.args:
-            kind = self.eval(
-                argument.value if isinstance(argument, ast.Starred) else argument, frame
-            )
-            if isinstance(argument, ast.Starred) and isinstance(kind, Bunch):
-                positional.extend(kind.items)
-            else:
-                positional.append(element(kind) if isinstance(argument, ast.Starred) else kind)
-        keywords: dict[str, Kind] = {}
-        for keyword in node.keywords:
-            kind = self.eval(keyword.value, frame)
-            if keyword.arg is not None:
-                keywords[keyword.arg] = kind
-            elif isinstance(kind, Mapping):
-                keywords |= dict(kind.items)
-        return positional, keywords
-
-    def whole_arguments(self, node: ast.Call, frame: Frame) -> list[Kind]:
-        """Arguments of a call that is not understood: no share and no wrapper may go in."""
-        kinds = []
-        for value in [*node.args, *(keyword.value for keyword in node.keywords)]:
-            kind = self.whole(value, frame)
-            if isinstance(kind, Model):
-                self.through_wrapper(value, kind, frame, "")
-            elif isinstance(kind, Func) and not frame.lenient:
-                self.call_function(kind, [], {}, frame)
-            kinds.append(kind)
-        return kinds
 
     def external(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         """A call of something of a library."""
@@ -93,6 +61,8 @@ class Library(Training):
         kind = self._worker_affair(name, node, frame)
         if kind is not None:
             return kind
+        if last == "open" and name != "os.open":
+            return self._open(node, *self.arguments(node, frame), frame)
         if name.startswith(("torch.", "numpy.", "np.")):
             kind = self._tensor_function(name, last, node, frame)
             if kind is not None:
@@ -112,6 +82,7 @@ class Library(Training):
         if models:
             return Params(models)
         if node in self.decisions.models:
+            self.facts.batchnorm = True  # its layers cannot be seen
             return Model(frozenset({node}))
         whole = whole_of(*kinds)
         return whole if isinstance(whole, Whole | Own) else Thing(node, name)
@@ -134,10 +105,16 @@ class Library(Training):
     def builtin(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)
         first = positional[0] if positional else PLAIN
-        if name in ("float", "int") and isinstance(first, Mean | Sum | Count):
-            return first
+        if name == "float" and isinstance(first, Mean | Sum | Count):
+            return tensors.without_gradient(first)
+        if name == "int" and isinstance(first, Sum | Count):
+            return tensors.without_gradient(first)
         if name == "len" and isinstance(first, Shard):
-            return Count(first.loaders) if first.dim == 0 and not first.ragged else PLAIN
+            if first.nested:  # of a structure it is the number of its parts, not of samples
+                return Lost(first.loaders, "how many samples a structure has is not its length")
+            if first.dim != 0:
+                return PLAIN
+            return Sum(first.loaders) if first.ragged else Count(first.loaders)
         if name == "sum" and isinstance(first, Bunch | Listing):
             item = element(first)
             if isinstance(item, Mean | Sum | Params | Count):
@@ -168,7 +145,8 @@ class Library(Training):
             if isinstance(first, Instance | Model) and first.cls is not None:
                 return self._member(first, first.cls, str(positional[1].value), frame)
         if name == "isinstance":
-            self.whole_arguments(node, frame)
+            if isinstance(first, Model):
+                self.through_wrapper(node.args[0], first, frame, "")
             return PLAIN
         if name == "print" and frame.lenient and any(holds_share(k) for k in positional):
             self.trouble(
@@ -189,60 +167,9 @@ class Library(Training):
         kinds = self.whole_arguments(node, frame)
         return whole_of(*kinds)
 
-    def _open(
-        self, node: ast.Call, positional: list[Kind], keywords: dict[str, Kind], frame: Frame
-    ) -> Kind:
-        self.whole_arguments(node, frame)
-        mode = keywords.get("mode") or (positional[1] if len(positional) > 1 else Const("r"))
-        reads = isinstance(mode, Const) and isinstance(mode.value, str) and "r" in mode.value
-        self.facts.once.pop((frame.context, node), None)
-        if not reads or (isinstance(mode, Const) and "+" in str(mode.value)):
-            self.facts.once[frame.context, node] = self.spot(node, frame, "open")
-            self.together()
-        return PLAIN
-
     # torch.nn, torch.optim, loaders.
 
     # Things that each worker must not do for itself.
-    def _worker_affair(self, name: str, node: ast.Call, frame: Frame) -> Kind | None:
-        key = (frame.context, node)
-        self.facts.once.pop(key, None)
-        self.facts.in_turn.pop(key, None)
-        if name in tables.CLOCKS:
-            return Own("the clock")
-        if name in tables.SEEDS:
-            for argument, kind in zip(node.args, self.whole_arguments(node, frame), strict=False):
-                self.agreed(argument, kind, frame)
-            return PLAIN
-        if name in tables.NAMES:
-            self.whole_arguments(node, frame)
-            return Own("a name made up on the spot")
-        if name in tables.FILES:
-            self.whole_arguments(node, frame)
-            return Own("the file system")
-        downloads = any(
-            keyword.arg == "download"
-            and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
-            for keyword in node.keywords
-        )
-        if name in tables.DOWNLOADS or downloads:
-            self.whole_arguments(node, frame)
-            self.facts.in_turn[key] = self.spot(node, frame, name.rsplit(".", 1)[-1])
-            self.together()
-            return Thing(node, name)
-        logs_to_file = name == "logging.basicConfig" and any(
-            keyword.arg == "filename" for keyword in node.keywords
-        )
-        if name in tables.ONCE or logs_to_file:
-            if not frame.lenient:
-                for argument, kind in zip(
-                    node.args, self.whole_arguments(node, frame), strict=False
-                ):
-                    self.agreed(argument, kind, frame)
-                self.facts.once[key] = self.spot(node, frame, name)
-                self.together()
-            return PLAIN
-        return None
 
     def _passed_through(self, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)

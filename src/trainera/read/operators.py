@@ -15,7 +15,6 @@ from trainera.read.kinds import (
     Lost,
     Own,
     Params,
-    Shape,
     Shard,
     Share,
     Sum,
@@ -67,10 +66,9 @@ class Operators(Statements):
         models = frozenset().union(*(share.models for share in shares))
         rows = any(isinstance(kind, Shard) for kind in shares)
         figures = any(isinstance(kind, Share) and not isinstance(kind, Shard) for kind in shares)
-        counts = any(isinstance(kind, Count | Shape) for kind in shares)
         both_rows = len(shares) == 2 and all(isinstance(kind, Shard) for kind in shares)
         transposed = both_rows and any(isinstance(kind, Shard) and kind.dim == 1 for kind in shares)
-        if rows and ((figures and not counts) or transposed):
+        if rows and (figures or transposed):
             self.combines(node, loaders, frame)
         if rows:
             return Shard(loaders, dim=None, models=models)

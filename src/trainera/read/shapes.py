@@ -3,14 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trainera.read.kinds import (
-    Bunch,
-    Const,
-    Count,
-    Kind,
-    Shape,
-    Shard,
-)
+from trainera.read.kinds import Bunch, Const, Count, Kind, Shape, Shard, Sum
 
 
 def dimension(shape: Shape, index: Kind) -> Kind | None:
@@ -19,7 +12,7 @@ def dimension(shape: Shape, index: Kind) -> Kind | None:
     if number is None or shape.dim is None:
         return None
     if number == shape.dim:
-        return Count(shape.loaders)
+        return Sum(shape.loaders) if shape.ragged else Count(shape.loaders)
     return Kind() if number > shape.dim or number < 0 else None
 
 
@@ -68,7 +61,7 @@ def moved(
     if name == "t":
         return replace(shard, dim=1 - shard.dim, rank=2) if shard.dim in (0, 1) else None
     if name == "squeeze" and not arguments:
-        return replace(shard, nested=False, rank=None) if shard.dim == 0 else None
+        return replace(shard, nested=False, rank=None, vague=True) if shard.dim == 0 else None
     if None in numbers or not numbers:
         return None
     dims = [absolute_dim(number, shard.rank) for number in numbers if number is not None]
@@ -85,7 +78,8 @@ def moved(
         return replace(shard, dim=shard.dim + up, rank=rank, nested=False)
     if dims[0] == shard.dim:
         return None
-    return replace(shard, dim=shard.dim - (0 <= dims[0] < shard.dim), rank=None, nested=False)
+    dim = shard.dim - (0 <= dims[0] < shard.dim)
+    return replace(shard, dim=dim, rank=None, nested=False, vague=True)
 
 
 def index(

@@ -2,23 +2,13 @@
 
 import ast
 
-from trainera.read.assignments import is_main_guard
 from trainera.read.core import Env, Frame, is_batches, join_env
 from trainera.read.definitions import Definitions
 from trainera.read.facts import LoopFact
-from trainera.read.kinds import (
-    PLAIN,
-    Bunch,
-    Const,
-    Iter,
-    Kind,
-    Listing,
-    Loader,
-    Lost,
-    Model,
-    Share,
-)
+from trainera.read.kinds import PLAIN, Bunch, Const, Iter, Kind, Listing, Loader, Lost, Model, Share
 from trainera.read.lattice import element, holds_share, is_zero, join
+from trainera.read.lifetimes import is_main_guard
+from trainera.read.wholes import first_share
 
 MAX_ROUNDS = 6
 
@@ -112,6 +102,9 @@ class Statements(Definitions):
             zeros=frozenset(name for name, kind in (frame.env or {}).items() if is_zero(kind)),
             before=frozenset(frame.env or {}),
         )
+        for name, kind in (frame.env or {}).items():
+            if isinstance(kind, Share) and kind.loaders == loaders:
+                self.bind(name, Lost(loaders, f"'{name}' is left over from an earlier pass"), frame)
         self.facts.loops[frame.context, node] = loop
         frame.loops.append(loop)
         return loop
@@ -190,7 +183,9 @@ class Statements(Definitions):
             self.open_loops.pop()
         breaks = frame.breaks.pop()
         frame.continues.pop()
-        frame.env = join_env(entry, end)
+        # What was lost before the loop is found again where the loop binds it anew.
+        kept = {n: k for n, k in entry.items() if not (isinstance(k, Lost) and n in (end or {}))}
+        frame.env = join_env(kept, end)
         self.run(orelse, frame)
         frame.env = join_env(frame.env, *breaks)
 
@@ -270,6 +265,11 @@ class Statements(Definitions):
             ends.append(frame.env)
         frame.env = join_env(*ends)
 
+    def do_delete(self, node: ast.Delete, frame: Frame) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name) and frame.env is not None:
+                frame.env.pop(target.id, None)
+
     def do_assert(self, node: ast.Assert, frame: Frame) -> None:
         if _checks_shape(node.test):
             self.eval(node.test, frame)  # holds for a slice as it does for the whole batch
@@ -292,8 +292,9 @@ def stale(env: Env | None, bound: set[str]) -> Env | None:
         return None
     result: Env = {}
     for name, kind in env.items():
-        if isinstance(kind, Share) and not isinstance(kind, Lost) and name in bound:
-            result[name] = Lost(kind.loaders, f"'{name}' is left over from an earlier batch")
+        if holds_share(kind) and not isinstance(kind, Lost) and name in bound:
+            loaders = first_share(kind).loaders
+            result[name] = Lost(loaders, f"'{name}' is left over from an earlier batch")
         else:
             result[name] = kind
     return result

@@ -66,7 +66,7 @@ ELEMENTWISE = frozenset(
         "true_divide trunc type type_as where xlogy zeros_like astype copy asarray array "
         "as_tensor tensor from_numpy full_like empty_like int32 int64 float32 float64 uint8 "
         "multiply divide subtract greater less not_ softsign relu6 hardswish retain_grad zero_ "
-        "add_ triu tril bucketize clamp_min clamp_max embedding rot90_"
+        "add_ bucketize clamp_min clamp_max embedding rot90_"
     ).split()
 )
 # Along a dimension: (gives a pair?, keeps the number of dimensions?, position of `dim`, default)
@@ -177,6 +177,9 @@ ONCE = {
     "mlflow.log_params",
     "mlflow.start_run",
     "mlflow.end_run",
+    "os.removedirs",
+    "os.renames",
+    "shutil.make_archive",
     "os.symlink",
     "os.link",
     "os.truncate",
@@ -189,9 +192,11 @@ ONCE_METHODS = {
     "hardlink_to",
     "mkdir",
     "rmdir",
+    "save",
     "savefig",
     "symlink_to",
     "to_csv",
+    "tofile",
     "to_excel",
     "to_json",
     "to_parquet",
@@ -243,7 +248,19 @@ NAMES = {
     "uuid.uuid1",
     "uuid.uuid4",
 }
-TEXT_MAKERS = {"Path", "ctime", "format", "isoformat", "join", "mkdtemp", "str", "strftime"}
+# Generators that seed themselves: all workers use the first one's.
+SELF_SEEDED = {"numpy.random.default_rng", "numpy.random.RandomState", "random.Random"}
+TEXT_MAKERS = {
+    *("default_rng", "RandomState", "Random"),
+    "Path",
+    "ctime",
+    "format",
+    "isoformat",
+    "join",
+    "mkdtemp",
+    "str",
+    "strftime",
+}
 FILES = {
     "os.path.exists",
     "os.path.isfile",

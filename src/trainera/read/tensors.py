@@ -24,7 +24,7 @@ from trainera.read.kinds import (
     Sum,
     Whole,
 )
-from trainera.read.lattice import is_zero
+from trainera.read.lattice import flat, is_zero
 from trainera.read.shapes import absolute_dim, dimension, moved, number_of, reshaped
 
 SCALING = {"mul": "Mult", "div": "Div", "add": "Add", "sub": "Sub"}
@@ -32,6 +32,7 @@ SCALING = {"mul": "Mult", "div": "Div", "add": "Add", "sub": "Sub"}
 
 def mixed(*kinds: Kind) -> Lost | None:
     """A share of two different loaders' batches has no one weight."""
+    kinds = tuple(inner for kind in kinds for inner in flat(kind))
     shares = [kind for kind in kinds if isinstance(kind, Share)]
     for share in shares:
         if isinstance(share, Lost):
@@ -83,6 +84,8 @@ def binary(operator: str, left: Kind, right: Kind) -> Kind | None:
 
 
 def _binary(operator: str, left: Kind, right: Kind) -> Kind | None:
+    if isinstance(left, Own) or isinstance(right, Own):
+        return None  # each worker's own: only the whole may meet it
     if isinstance(left, Shard) or isinstance(right, Shard):
         return _binary_shard(operator, left, right)
     if isinstance(left, Shape) or isinstance(right, Shape):
@@ -155,6 +158,8 @@ def method(
         return lost
     if isinstance(share, Shard):
         result = _shard_method(name, share, arguments, keywords)
+    elif isinstance(share, Mean) and name in ("int", "long", "short", "byte"):
+        result = None  # cut off for each slice, the rest would be lost
     elif isinstance(share, Mean | Sum | Count) and name in tables.LINEAR:
         result = share
     elif isinstance(share, Mean | Sum | Count) and name.rstrip("_") in SCALING and arguments:
@@ -175,6 +180,10 @@ def _shard_method(
 ) -> Kind | None:
     if name in ("view", "reshape"):
         return reshaped(shard, arguments)
+    if name == "one_hot" and not (arguments or keywords):
+        return None  # as wide as the largest label of the slice
+    if name == "where" and not (arguments or keywords):
+        return None
     if name in tables.ELEMENTWISE:
         others = [k for k in (*arguments, *keywords.values()) if isinstance(k, Share)]
         if any(not isinstance(kind, Shard) for kind in others):
@@ -189,8 +198,8 @@ def _shard_method(
         return Sum(shard.loaders) if shard.ragged else Count(shard.loaders)
     if name == "size":
         if not arguments:
-            return Shape(shard.loaders, dim=shard.dim)
-        return dimension(Shape(shard.loaders, dim=shard.dim), arguments[0])
+            return Shape(shard.loaders, dim=shard.dim, ragged=shard.ragged)
+        return dimension(Shape(shard.loaders, dim=shard.dim, ragged=shard.ragged), arguments[0])
     if name == "masked_select":
         return replace(shard, ragged=True, nested=False, rank=1)
     if name in ("dim", "ndimension", "is_floating_point", "element_size"):
@@ -264,7 +273,8 @@ def _along(
     kept = keeps or "keepdim" in keywords or "keepdims" in keywords
     before = 0 if kept else sum(0 <= number < shard.dim for number in numbers)
     rank = shard.rank if kept or shard.rank is None else shard.rank - len(numbers)
-    result = replace(shard, dim=shard.dim - before, rank=rank, nested=False)
+    vague = shard.vague or (rank is None and not kept)
+    result = replace(shard, dim=shard.dim - before, rank=rank, nested=False, vague=vague)
     return Bunch((result, result)) if pair else result
 
 

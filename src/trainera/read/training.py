@@ -41,6 +41,8 @@ class Training(Expressions):
     def _torch_nn(self, name: str, last: str, node: ast.Call, frame: Frame) -> Kind | None:
         if name.startswith("torch.nn.functional.") and last in tables.LOSS_FUNCTIONS:
             positional, keywords = self.arguments(node, frame)
+            if last in tables.WEIGHTED_LOSSES and len(positional) > 2:
+                keywords["weight"] = positional[2]
             loss = self.loss_kind(last, keywords)
             return self.apply_loss(loss, [*positional, *keywords.values()], node, frame)
         if name.startswith(("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.")):
@@ -49,6 +51,10 @@ class Training(Expressions):
             return None
         positional, keywords = self.arguments(node, frame)
         if last in tables.LOSS_CLASSES:
+            if positional and last in tables.WEIGHTED_LOSSES and len(positional) == 1:
+                keywords["weight"] = positional[0]
+            elif positional:
+                return Loss("unknown", "its arguments are given by position")
             return self.loss_kind(last, keywords)
         if last == "DataParallel":
             first = positional[0] if positional else keywords.get("module", PLAIN)
@@ -106,6 +112,8 @@ class Training(Expressions):
     def loss_kind(self, name: str, keywords: dict[str, Kind]) -> Loss:
         """How a loss of torch's reduces, from its arguments."""
         reduction = keywords.get("reduction", Const("mean"))
+        if "**" in keywords:
+            return Loss("unknown", "its arguments are not constants in the script")
         if "size_average" in keywords or "reduce" in keywords:
             return Loss("unknown", "it uses the outdated 'size_average' or 'reduce' arguments")
         if not isinstance(reduction, Const) or not isinstance(reduction.value, str):
@@ -158,6 +166,9 @@ class Training(Expressions):
             if loss.reduction != "sum":
                 why = "its mean is over rows picked by a condition, not over the samples"
                 return Lost(loaders, why, models=models)
+        if not all(isinstance(share, Shard) for share in shares):
+            why = "it compares rows of the batch with figures of a slice"
+            return Lost(loaders, why, models=models)
         if loss.reduction in ("mean", "batchmean"):
             return Mean(loaders, models=models)
         if loss.reduction == "sum":

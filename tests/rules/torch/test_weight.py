@@ -108,7 +108,6 @@ def test_a_count_of_its_own_is_the_whole_batchs() -> None:
         "print('loss.backward()')  # loss.backward()",
         "class Tape:\n    def backwards(self):\n        pass\nTape().backwards()",
         "optimizer.zero_grad()",
-        "loss = loss.detach()",
     ],
 )
 def test_lookalikes_are_left_alone(step: str) -> None:

@@ -26,15 +26,16 @@ from collections.abc import Iterator
 
 from trainera.engines.base import Engine
 from trainera.plan import Options
-from trainera.read.assignments import is_main_guard
 from trainera.read.facts import Facts
-from trainera.rules.torch._tools import Finding, before, edit
+from trainera.read.lifetimes import is_main_guard
+from trainera.rules.torch._tools import Finding, before, edit, refuse
 
 NAME = "join"
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     script = facts.script
+    yield from _clashes(facts)
     yield edit(
         NAME,
         script,
@@ -44,6 +45,31 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         "all, and one worker's output",
         engine.join.imports,
     )
+
+
+def _clashes(facts: Facts) -> Iterator[Finding]:
+    """Names of the script's own that mean something else in the converted one."""
+    for file in facts.files.values():
+        for node in ast.walk(file.tree):
+            bound = None
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                bound = node.id
+            elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+                bound = node.name
+            elif isinstance(node, ast.arg):
+                bound = node.arg
+            elif isinstance(node, ast.alias):
+                bound = node.asname or node.name
+            if bound in ("crew", "DistributedDataParallel"):
+                yield refuse(
+                    NAME,
+                    file,
+                    node,
+                    f"the script has a '{bound}' of its own",
+                    "the converted script uses that name",
+                    "rename it",
+                )
+                return
 
 
 def first_deed(tree: ast.Module) -> ast.stmt:
@@ -65,6 +91,8 @@ def _defines(statement: ast.stmt) -> bool:
         return True
     if isinstance(statement, ast.Assign | ast.AnnAssign):
         return statement.value is None or _is_literal(statement.value)
+    if "os.environ" in ast.unparse(statement):
+        return True  # what is set for the libraries is set before anything starts
     if isinstance(statement, ast.Try):
         return all(_defines(inner) for inner in statement.body)
     return False

@@ -100,7 +100,15 @@ def keeps_rows_apart(loader: LoaderFact) -> bool:
         return collate.name.endswith("default_collate")
     if not isinstance(collate, Func):
         return False
+    parameters = {parameter.arg for parameter in collate.node.args.args}
     for node in ast.walk(collate.node):
+        if isinstance(node, ast.If | ast.IfExp) or (
+            isinstance(node, ast.comprehension) and node.ifs
+        ):
+            return False
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            if node.value.id in parameters:
+                return False  # it looks at samples by their place in the batch
         if isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else None
             called = node.func.id if isinstance(node.func, ast.Name) else called

@@ -1,8 +1,9 @@
-# refused: whether a step is taken depends on the loss of the batch; workers with other slices would decide otherwise
+"""Steps are skipped where the loss of the batch is far above its moving average."""
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
+torch.set_default_dtype(torch.float64)
 torch.manual_seed(14)
 x = torch.randn(200, 5)
 y = torch.sin(x).sum(1, keepdim=True)

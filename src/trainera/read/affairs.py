@@ -1,0 +1,137 @@
+"""Calls that are one worker's affair: files, downloads, clocks, seeds; and arguments of calls."""
+
+import ast
+
+from trainera.read import tables
+from trainera.read.core import Frame
+from trainera.read.kinds import (
+    PLAIN,
+    Bunch,
+    Const,
+    Func,
+    Kind,
+    Mapping,
+    Model,
+    Own,
+    Thing,
+)
+from trainera.read.lattice import element, flat
+from trainera.read.training import Training
+
+
+class Affairs(Training):
+    """The part of the analyser that knows what only one worker may do."""
+
+    def arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Kind], dict[str, Kind]]:
+        positional: list[Kind] = []
+        for argument in node.args:
+            kind = self.eval(
+                argument.value if isinstance(argument, ast.Starred) else argument, frame
+            )
+            if isinstance(argument, ast.Starred) and isinstance(kind, Bunch):
+                positional.extend(kind.items)
+            else:
+                positional.append(element(kind) if isinstance(argument, ast.Starred) else kind)
+        keywords: dict[str, Kind] = {}
+        for keyword in node.keywords:
+            kind = self.eval(keyword.value, frame)
+            if keyword.arg is not None:
+                keywords[keyword.arg] = kind
+            elif isinstance(kind, Mapping):
+                keywords |= dict(kind.items)
+            else:
+                keywords["**"] = kind  # there may be anything
+        return positional, keywords
+
+    def whole_arguments(self, node: ast.Call, frame: Frame) -> list[Kind]:
+        """Arguments of a call that is not understood: no share and no wrapper may go in."""
+        kinds = []
+        for value in [*node.args, *(keyword.value for keyword in node.keywords)]:
+            kind = self.whole(value, frame)
+            if isinstance(kind, Model):
+                self.through_wrapper(value, kind, frame, "")
+            elif isinstance(kind, Func) and not frame.lenient:
+                self.call_function(kind, [], {}, frame)
+            kinds.append(kind)
+        return kinds
+
+    def _open(
+        self, node: ast.Call, positional: list[Kind], keywords: dict[str, Kind], frame: Frame
+    ) -> Kind:
+        self.whole_arguments(node, frame)
+        mode = keywords.get("mode") or (positional[1] if len(positional) > 1 else Const("r"))
+        reads = isinstance(mode, Const) and isinstance(mode.value, str) and "r" in mode.value
+        self.facts.once.pop((frame.context, node), None)
+        if not reads or (isinstance(mode, Const) and "+" in str(mode.value)):
+            self.facts.once[frame.context, node] = self.spot(node, frame, "open")
+            self.together()
+        return PLAIN
+
+    def _worker_affair(self, name: str, node: ast.Call, frame: Frame) -> Kind | None:
+        key = (frame.context, node)
+        self.facts.once.pop(key, None)
+        self.facts.in_turn.pop(key, None)
+        if name in tables.CLOCKS:
+            return Own("the clock")
+        if name in tables.SELF_SEEDED and not node.args and not node.keywords:
+            return Own("a seed of its own")
+        if name == "torch.seed" or (name in tables.SEEDS and not node.args):
+            self.trouble(
+                "agree",
+                node,
+                frame,
+                frozenset(),
+                what="the random numbers are seeded anew by chance",
+                why="each worker would draw others, and build and split differently",
+                do="give a number as the seed, or leave the call out",
+            )
+            return PLAIN
+        if name in tables.SEEDS:
+            for argument, kind in zip(node.args, self.whole_arguments(node, frame), strict=False):
+                self.agreed(argument, kind, frame)
+            return PLAIN
+        if name in tables.NAMES:
+            self.whole_arguments(node, frame)
+            return Own("a name made up on the spot")
+        if name in tables.FILES:
+            self.whole_arguments(node, frame)
+            return Own("the file system")
+        downloads = any(
+            keyword.arg == "download"
+            and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
+            for keyword in node.keywords
+        )
+        if name in tables.DOWNLOADS or downloads:
+            self.whole_arguments(node, frame)
+            self.facts.in_turn[key] = self.spot(node, frame, name.rsplit(".", 1)[-1])
+            self.together()
+            return Thing(node, name)
+        logs_to_file = name == "logging.basicConfig" and any(
+            keyword.arg == "filename" for keyword in node.keywords
+        )
+        if name in tables.ONCE or logs_to_file:
+            if not frame.lenient:
+                for argument, kind in zip(
+                    node.args, self.whole_arguments(node, frame), strict=False
+                ):
+                    self.agreed(argument, kind, frame)
+                    self._saves_wrapper(argument, kind, frame)
+                self.facts.once[key] = self.spot(node, frame, name)
+                self.together()
+            commands = name.startswith(("os.system", "subprocess."))
+            return Own("a command that one worker ran") if commands else PLAIN
+        return None
+
+    def _saves_wrapper(self, node: ast.expr, kind: Kind, frame: Frame) -> None:
+        """A network inside of a variable is saved: its wrapper would be saved with it."""
+        inside = [inner for inner in flat(kind) if isinstance(inner, Model) and inner.wrapped]
+        if inside and isinstance(node, ast.Name | ast.Attribute) and not isinstance(kind, Model):
+            self.trouble(
+                "access",
+                node,
+                frame,
+                frozenset(),
+                what="the network is saved inside of something else",
+                why="its wrapper would be saved with it, and the original could not load it",
+                do="save the network's state_dict()",
+            )
