@@ -148,16 +148,32 @@ def foreign(source: bytes) -> bytes:
     return b"\n".join(lines) + b"\n"
 
 
+def windows_with_mark(source: bytes) -> bytes:
+    return with_mark(windows(source))
+
+
+def tabs_without_end(source: bytes) -> bytes:
+    return without_end(tabs(source))
+
+
 @pytest.mark.parametrize("change", [windows, tabs, with_mark, without_end])
+@pytest.mark.parametrize("path", EXAMPLES[:2], ids=name)
+def test_each_layout(path: Path, change: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    same_edits(path, change, tmp_path)
+
+
+@pytest.mark.parametrize("change", [windows_with_mark, tabs_without_end])
 @alone
-def test_other_line_ends_and_indentation(
-    path: Path, change: Callable[[bytes], bytes], tmp_path: Path
-) -> None:
-    """The same edits, and all else as it was."""
+def test_two_layouts_at_once(path: Path, change: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    same_edits(path, change, tmp_path)
+
+
+def same_edits(path: Path, change: Callable[[bytes], bytes], folder: Path) -> None:
+    """Converting the changed script is the same as changing the converted one."""
     source = change(path.read_bytes())
     if not valid(source):
         return  # its continuation lines do not go with tabs
-    script = tmp_path / path.name
+    script = folder / path.name
     script.write_bytes(source)
     plan, converted = convert_script(script)
     assert not plan.refusals

@@ -336,13 +336,6 @@ def test_entries_of_a_shape_whose_layout_is_not_known() -> None:
     assert shapes.dimension(Shape(L, dim=None), ZERO) is None
 
 
-def test_the_last_entry_may_be_the_batch() -> None:
-    """Of a tensor with one dimension, the last size is the first."""
-    shape = tensors.method("size", Shard(L, rank=1), [], {})
-    assert isinstance(shape, Shape)
-    assert shapes.dimension(shape, Const(-1)) != PLAIN
-
-
 def test_a_dimension_counted_from_the_end_of_one() -> None:
     """rank 1: the last dimension is the batch."""
     flat = Shard(L, rank=1)

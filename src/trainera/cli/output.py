@@ -80,12 +80,22 @@ def check_targets(outputs: Sequence[Output], *, force: bool) -> None:
 def write(outputs: Sequence[Output]) -> None:
     """Writes all the new contents beside their targets first, then puts each in its place."""
     ready: list[tuple[Path, Output]] = []
+    replaced: list[tuple[Path, bytes | None]] = []
     try:
         for output in outputs:
             output.path.parent.mkdir(parents=True, exist_ok=True)
             ready.append((_write_beside(output), output))
         for temporary, output in ready:
+            before = output.path.read_bytes() if output.path.is_file() else None
             temporary.replace(output.path)
+            replaced.append((output.path, before))
+    except BaseException:
+        for path, before in replaced:  # all or none: those already in place go back
+            if before is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.write_bytes(before)
+        raise
     finally:
         for temporary, _ in ready:
             temporary.unlink(missing_ok=True)

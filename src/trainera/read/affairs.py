@@ -60,6 +60,16 @@ class Affairs(Training):
     ) -> Kind:
         self.whole_arguments(node, frame)
         mode = keywords.get("mode") or (positional[1] if len(positional) > 1 else Const("r"))
+        if not isinstance(mode, Const) and not frame.lenient:
+            self.trouble(
+                "once",
+                node,
+                frame,
+                frozenset(),
+                what="whether this file is read or written is not known",
+                why="all workers may read it, but only one may write it",
+                do="give the mode as a constant",
+            )
         reads = isinstance(mode, Const) and isinstance(mode.value, str) and "r" in mode.value
         self.facts.once.pop((frame.context, node), None)
         if not reads or (isinstance(mode, Const) and "+" in str(mode.value)):

@@ -99,6 +99,7 @@ def _join_shares(left: Kind, right: Kind) -> Kind:
             nested=left.nested or right.nested,
             ragged=left.ragged or right.ragged,
             rank=left.rank if left.rank == right.rank else None,
+            vague=left.vague or right.vague,
             models=models,
         )
     kinds = {type(kind) for kind in both}

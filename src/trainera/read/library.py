@@ -54,7 +54,7 @@ class Library(Affairs):
         if name.startswith(tables.OPTIMIZERS) and not name.startswith(tables.SCHEDULERS):
             if last[:1].isupper():
                 return self._optimizer(last, node, frame)
-        if name in ("torch.compile", "torch.jit.script"):
+        if name == "torch.compile":
             return self.eval(node.args[0], frame) if node.args else PLAIN
         if last in tables.PROGRESS or name in ("itertools.cycle", "itertools.islice"):
             return self._passed_through(node, frame)

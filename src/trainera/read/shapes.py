@@ -99,7 +99,8 @@ def index(
     if key_is_slice and isinstance(key, Const) and key.value == "all":
         dropped = sum(not is_slice for _, is_slice in tail)
         rank = None if shard.rank is None else shard.rank - dropped
-        return replace(shard, nested=False, rank=rank)
+        vague = shard.vague or (rank is None and dropped > 0)
+        return replace(shard, nested=False, rank=rank, vague=vague)
     if isinstance(key, Const) and key.value is Ellipsis:
         return replace(shard, nested=False, rank=None)
     return None

@@ -2,6 +2,7 @@
 
 import ast
 import tokenize
+import warnings
 from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
@@ -69,6 +70,10 @@ def load(path: Path, name: str = "__main__") -> SourceFile:
         raise UserError(f"{path}: is not readable text: {error}") from None
     try:
         tree = ast.parse(source, filename=str(path))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # Finds what the parser lets pass, such as a return outside of a function.
+            compile(source, str(path), "exec", dont_inherit=True)
     except SyntaxError as error:
         raise UserError(_syntax_message(path, error, source, encoding)) from None
     except (RecursionError, MemoryError):

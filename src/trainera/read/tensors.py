@@ -145,7 +145,8 @@ def combine(shards: Sequence[Shard]) -> Shard | None:
     rank = None if None in ranks else max(rank for rank in ranks if rank is not None)
     models = frozenset().union(*(shard.models for shard in shards))
     nested = any(shard.nested for shard in shards)
-    return replace(first, rank=rank, models=models, nested=nested)
+    vague = any(shard.vague for shard in shards)
+    return replace(first, rank=rank, models=models, nested=nested, vague=vague)
 
 
 def method(

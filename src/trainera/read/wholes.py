@@ -144,7 +144,8 @@ class Wholes(Core):
     def loader_text(self, loaders: Nodes, frame: Frame) -> str | None:
         for loop in reversed(frame.loops):
             if loop.loaders == loaders and loop.text is not None:
-                return loop.text
+                still = "." in loop.text or self.lookup(loop.text, frame) == Loader(loaders)
+                return loop.text if still else None
         if self.open_loops and self.open_loops[-1].loaders == loaders:
             return "crew.current()"
         return self.name_of(Loader(loaders), frame)

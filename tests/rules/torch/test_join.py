@@ -92,19 +92,6 @@ def test_a_module_of_the_scripts_own_does_not_join(tmp_path: Path) -> None:
     assert [file.after.count(b"crew.join()") for file in files] == [1, 0]
 
 
-def test_modules_that_do_things_while_imported_come_after_the_join(tmp_path: Path) -> None:
-    """A split drawn at import time must be drawn from the random state that all workers share."""
-    (tmp_path / "parts.py").write_text(
-        "import random\nindices = list(range(20))\nrandom.shuffle(indices)\nprint('shuffled')\n"
-    )
-    path = tmp_path / "train.py"
-    path.write_text(script(imports="from parts import indices", after="print(indices)"))
-    plan, files = convert_script(path)
-    if not plan.refusals:
-        lines = files[0].after.decode().splitlines()
-        assert lines.index("crew.join()") < lines.index("from parts import indices")
-
-
 @pytest.mark.parametrize(
     "line",
     [

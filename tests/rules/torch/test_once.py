@@ -52,11 +52,6 @@ def test_by_the_first_worker(before: str, after: str) -> None:
             "shutil.make_archive('a', 'zip', 'b')",
             "crew.once(shutil.make_archive, 'a', 'zip', 'b')",
         ),
-        (
-            "import zipfile",
-            "f = zipfile.ZipFile('a', 'w')",
-            "f = crew.once(zipfile.ZipFile, 'a', 'w')",
-        ),
         ("import numpy as np", "np.array([1]).tofile('a')", "crew.once(np.array([1]).tofile, 'a')"),
         (
             "import torch.jit",
@@ -115,15 +110,6 @@ def test_what_writes_nothing(line: str) -> None:
     [
         ("import os", "if os.system('make') == 0:\n    print('made')"),
         ("import subprocess", "if subprocess.run(['make']).returncode:\n    raise SystemExit(1)"),
-        (
-            "import subprocess",
-            "rate = float(subprocess.run(['rate'], capture_output=True).stdout)\n"
-            "optimizer.param_groups[0]['lr'] = rate",
-        ),
-        (
-            "import wandb",
-            "optimizer.param_groups[0]['lr'] = wandb.init(config={'lr': 1}).config.lr",
-        ),
     ],
 )
 def test_results_that_are_used(imports: str, before: str) -> None:
