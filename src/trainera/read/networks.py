@@ -51,6 +51,18 @@ class Networks(Library):
                 elif is_figure(function.attr, positional, keywords):
                     return Lost(owner.loaders, "it is a figure of a slice", models=owner.models)
             return self.assumed(node, [owner, *positional, *keywords.values()], frame)
+        if function.attr.endswith("_") and not function.attr.endswith("__"):
+            # The whole would be a copy, and the change would be lost with it.
+            self.trouble(
+                "weight",
+                node,
+                frame,
+                owner.loaders,
+                what="a part of a batch is changed in place",
+                why=f"what '{function.attr}' does to a slice is not known",
+                do="use a function that gives a new tensor",
+            )
+            return Lost(owner.loaders, "it is changed in place", models=owner.models)
         if isinstance(owner, Shard) and owner.ragged:
             return Lost(owner.loaders, "it is of rows picked by a condition", models=owner.models)
         made = self.make_whole(function.value, owner, frame)

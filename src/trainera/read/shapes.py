@@ -86,7 +86,7 @@ def index(
     shard: Shard, key: Kind, key_is_slice: bool, tail: Sequence[tuple[Kind, bool]]
 ) -> Kind | None:
     """``shard[key]`` or ``shard[key, *tail]``; the flags say which keys are plain slices."""
-    if isinstance(key, Const) and isinstance(key.value, str):
+    if isinstance(key, Const) and isinstance(key.value, str) and not key_is_slice:
         return replace(shard, nested=False)
     if shard.nested and not tail and number_of(key) is not None:
         return replace(shard, nested=False)

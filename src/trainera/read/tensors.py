@@ -211,6 +211,9 @@ def _shard_method(
         return combine([shard, arguments[0]])
     if name == "matmul" and not isinstance(arguments[0], Share):
         return shard
+    if name in ("scatter", "scatter_") and shard.dim == 0 and len(arguments) > 1:
+        if number_of(arguments[0]) not in (None, 0) and isinstance(arguments[1], Shard):
+            return shard
     if name in ("gather", "take_along_dim") and shard.dim == 0:
         index = keywords.get("index") or (arguments[1] if len(arguments) > 1 else None)
         along = keywords.get("dim") or (arguments[0] if arguments else None)
