@@ -7,6 +7,13 @@ import pytest
 from tests.tools.runs import Runner
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of one file run in one process, unless they say otherwise: they share what is slow."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.name))
+
+
 @pytest.fixture(scope="session")
 def runner() -> Iterator[Runner]:
     """Runs scripts as one or several workers."""

@@ -32,7 +32,12 @@ def outputs(runner: Runner, case: Path, script: Path, folder: Path, workers: int
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
-@pytest.mark.parametrize("case", CASES, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "case",
+    # The runs of a case stay together: they share its sequential run.
+    [pytest.param(case, marks=pytest.mark.xdist_group(case.name)) for case in CASES],
+    ids=[case.name for case in CASES],
+)
 def test_same_output(
     case: Path, workers: int, runner: Runner, sequential: Sequential, tmp_path: Path
 ) -> None:
