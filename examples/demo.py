@@ -1,7 +1,7 @@
 """Converts an example, runs it as one process and as two workers, and compares what they print.
 
-    make demo
-    python examples/demo.py picture.svg    also saves the comparison as a picture
+make demo
+python examples/demo.py picture.svg    also saves the comparison as a picture
 """
 
 import re
@@ -54,7 +54,7 @@ def main() -> None:
         [*trainera, "convert", str(SCRIPT), "--diff"], capture_output=True, text=True, check=True
     ).stdout
     diff = diff.replace(str(SCRIPT), "examples/digits_args.py")
-    console.print(Syntax(diff, "diff", background_color="default"))
+    console.print(Syntax(diff, "diff", background_color="default", word_wrap=True))
 
     console.rule("2. The same training, sequential and on 2 workers")
     with tempfile.TemporaryDirectory() as folder:

@@ -45,7 +45,7 @@ def mixed(*kinds: Kind) -> Lost | None:
             if kind.cut is not None:
                 return Lost(kind.loaders, cut_off(kind.cut))
             if kind.rows and any(isinstance(share, Shard) for share in shares):
-                why = "it combines rows of a slice with rows of the whole batch"
+                why = "samples are recombined, as in mixup: a slice meets rows of the whole batch"
                 return Lost(kind.loaders, why)
     if len({share.loaders for share in shares}) > 1:
         loaders = frozenset().union(*(share.loaders for share in shares))

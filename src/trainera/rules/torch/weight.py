@@ -14,9 +14,9 @@ A loss that is a sum over samples counts N, because averaging would divide it by
 **Safety.** `share` is 1.0 for equal slices; the value of `loss` itself is not changed.
 
 **Limits.** The loss must be a mean or a sum over the samples of the batch (or be made of such by
-adding and scaling). Others are refused: losses that compare samples of a batch with each other,
-means over class weights or over targets that are not ignored, roots or products of means, losses
-of a library of which it is not known how they reduce.
+adding and scaling); one over class weights or unignored targets is brought to that (see
+`by-weight`). Others are refused: losses that compare samples of a batch with each other, roots or
+products of means, losses of a library of which it is not known how they reduce.
 """
 
 import ast
