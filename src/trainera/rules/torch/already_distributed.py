@@ -8,7 +8,7 @@ they import.
 
 **Example.**
 
-    from accelerate import Accelerator  # launch it with: accelerate launch --num_processes N train.py
+    from accelerate import Accelerator  # use: accelerate launch --num_processes N train.py
 
 **Safety.** The message names the launcher to use.
 
