@@ -97,6 +97,12 @@ def refused(source: str | None = None, **parts: str) -> list[tuple[str, str, str
     ]
 
 
+def added_unless_refused(**parts: str) -> list[str] | None:
+    """The added lines; None for a refusal, and for a refusal only: a crash is raised."""
+    plan, _ = converted(script(**parts))
+    return None if plan.refusals else beyond(**parts)
+
+
 def right_or_refused(*right: str, **parts: str) -> None:
     """Where there are several good answers: a refusal, or exactly these lines."""
     plan, _ = converted(script(**parts))

@@ -23,7 +23,7 @@ from typing import Any
 from trainera.errors import UserError
 from trainera.pipeline import plan_script
 
-LIMIT_S = 5.0
+LIMIT_S = 60.0
 GIVEN_UP_S = 40.0
 """A file that takes more time of the processor is interrupted and counts as a crash."""
 PLANNED, REFUSED, TOLD, CRASHED = "claimed", "refused", "told", "crashed"

@@ -65,7 +65,7 @@ class WholeBatch(_BatchNorm):
         if not isinstance(split, Split):
             return super().forward(input)
         self._check_input_dim(input)  # type: ignore[no-untyped-call]
-        if split._skip_empty and split._step[0] < CREW.size:
+        if split._skip_empty and split._step[0] < 2 * CREW.size:
             raise RuntimeError(
                 f"batch normalisation in training mode over a batch of {split._step[0]} samples "
                 f"for {CREW.size} workers, some of which skip it: call model.eval() before the "

@@ -91,14 +91,14 @@ def check_batchnorm():
     assert type(model[1]) is nn.InstanceNorm1d
     assert crew.batchnorm(model) is model
     # Evaluation in training mode, with workers that skip: told, not hanging.
-    loader = crew.split(DataLoader(TensorDataset(torch.randn(5, 2)), batch_size=3), skip_empty=True)
+    loader = crew.split(DataLoader(TensorDataset(torch.randn(3, 2)), batch_size=3), skip_empty=True)
     failed = False
     try:
         for (part,) in loader:
             model[0](part)
     except RuntimeError as error:
         failed = "model.eval()" in str(error)
-    assert failed == (RANK < 2)
+    assert failed == (RANK == 0)
     float32 = crew.batchnorm(nn.BatchNorm2d(3).float())
     loader = crew.split(DataLoader(TensorDataset(torch.randn(6, 3, 2, 2)), batch_size=6))
     for (part,) in loader:
@@ -165,11 +165,11 @@ def check_split_reductions():
         assert abs(loader.mean(part.mean().item()) - whole.mean().item()) < 1e-12
         assert torch.equal(loader.sum(part.sum()), whole.sum())
         # Not even a stand-in that is not a number disturbs.
-        assert loader.sum(float("nan") if not loader.active else 1.0) in (2.0, 3.0)
+        assert loader.sum(float("nan") if not loader.active else 1.0) in (1.0, 3.0)
         assert loader.mean(float("nan") if not loader.active else 1.0) == 1.0
         assert loader.mean(3) == 3.0 and type(loader.mean(3)) is float
         counts = loader.sum({"idle" if not loader.active else "seen": 1})
-        assert counts == {"seen": 3 if len(whole) == 8 else 2}
+        assert counts == {"seen": 3 if len(whole) == 8 else 1}
         assert torch.equal(loader.gather(part), whole)
         assert torch.equal(loader.gather(part.repeat_interleave(2)), whole.repeat_interleave(2))
         rows, names = loader.gather((part.numpy(), [str(v) for v in part.tolist()]))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rules.tools import beyond, changed, right_or_refused, script
+from tests.rules.tools import added_unless_refused, beyond, right_or_refused
 
 IMPORTS = "import datetime, glob, os, random, time\nimport numpy as np\nfrom pathlib import Path"
 
@@ -107,12 +107,8 @@ def test_data_that_differ_from_worker_to_worker(setup: str) -> None:
     loader = (
         "loader = DataLoader(torch.utils.data.Subset(data, chosen), batch_size=8, shuffle=True)"
     )
-    source = script(imports=IMPORTS, setup=setup, loader=loader)
-    try:
-        lines = changed(source)
-    except AssertionError:
-        return
-    assert any("crew.agree(" in line for line in lines), "every worker has its own"
+    lines = added_unless_refused(imports=IMPORTS, setup=setup, loader=loader)
+    assert lines is None or any("crew.agree(" in line for line in lines), "every worker has its own"
 
 
 @pytest.mark.parametrize(
@@ -126,13 +122,9 @@ def test_data_that_differ_from_worker_to_worker(setup: str) -> None:
 )
 def test_names_of_files_that_are_read_again(name: str) -> None:
     """The others would look for a file that the first worker never wrote."""
-    source = script(
+    lines = added_unless_refused(
         imports=IMPORTS,
         setup=f"name = {name}",
         after="torch.save(model.state_dict(), name)\nmodel.load_state_dict(torch.load(name))",
     )
-    try:
-        lines = changed(source)
-    except AssertionError:
-        return
-    assert any("crew.agree(" in line for line in lines), "every worker has its own"
+    assert lines is None or any("crew.agree(" in line for line in lines)
