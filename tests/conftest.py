@@ -1,10 +1,17 @@
 """Fixtures for all tests."""
 
+import contextlib
+import signal
 from collections.abc import Iterator
 
 import pytest
 
 from tests.tools.runs import Runner
+
+
+# Started in the background, a process ignores Ctrl-C and so would all that the tests start.
+with contextlib.suppress(ValueError):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
