@@ -8,7 +8,6 @@ import pytest
 
 from tests.tools.runs import Runner
 
-
 # Started in the background, a process ignores Ctrl-C and so would all that the tests start.
 with contextlib.suppress(ValueError):
     signal.signal(signal.SIGINT, signal.default_int_handler)
