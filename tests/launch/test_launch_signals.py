@@ -60,7 +60,9 @@ def test_interrupt_before_the_workers_are_ready(launch: Launch) -> None:
         if ended.status == -signal.SIGINT or "driver.py" in ended.stderr:
             continue  # too early: the test's own driver was still importing
         assert ended.status == 130
-        assert ended.stderr == "trainera: stopped by SIGINT\n"
+        # A library's C++ code that is interrupted while it is imported may have a word of its own.
+        assert ended.stderr.endswith("trainera: stopped by SIGINT\n")
+        assert "Traceback" not in ended.stderr
 
 
 def test_a_script_may_save_before_it_ends(launch: Launch) -> None:
