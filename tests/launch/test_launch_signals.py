@@ -60,9 +60,10 @@ def test_interrupt_before_the_workers_are_ready(launch: Launch) -> None:
         if ended.status == -signal.SIGINT or "driver.py" in ended.stderr:
             continue  # too early: the test's own driver was still importing
         assert ended.status == 130
-        # A library's C++ code that is interrupted while it is imported may have a word of its own.
-        assert ended.stderr.endswith("trainera: stopped by SIGINT\n")
-        assert "Traceback" not in ended.stderr
+        # torch's C++ code, interrupted while it is imported, may say these two lines; nobody else.
+        noise = ("terminate called after throwing", "  what():  KeyboardInterrupt")
+        said = [line for line in ended.stderr.splitlines() if not line.startswith(noise)]
+        assert said == ["trainera: stopped by SIGINT"]
 
 
 def test_a_script_may_save_before_it_ends(launch: Launch) -> None:
