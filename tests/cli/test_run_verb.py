@@ -11,7 +11,7 @@ from trainera import engines
 def test_two_workers_print_what_one_prints(script: Path, program: Trainera) -> None:
     alone = program("run", script, "-n", "1", "--", "--epochs", "2")
     together = program("run", script, "-n", "2", "--", "--epochs", "2")
-    assert (alone.status, together.status) == (0, 0)
+    assert (alone.status, together.status) == (0, 0), together.stderr
     assert together.stdout == alone.stdout
     assert len(together.stdout.splitlines()) == 2
     assert names() == ["train.py"]

@@ -19,6 +19,7 @@ from torch._C import _distributed_c10d as native
 
 from trainera.crew.state import CREW
 from trainera.crew.streams import STREAMS
+from trainera.crew.transport import TRANSPORT
 
 
 def join() -> None:
@@ -51,6 +52,7 @@ def join() -> None:
 
 def leave() -> None:
     """Ends the process group at exit, without waiting for workers that may be gone."""
+    TRANSPORT.settle()
     if dist.is_initialized():
         with contextlib.suppress(Exception):
             dist.destroy_process_group()

@@ -7,7 +7,6 @@ import copyreg
 from typing import Any
 
 import torch
-import torch.distributed as dist
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 from torch.nn.modules.batchnorm import _BatchNorm
@@ -15,6 +14,7 @@ from torch.nn.modules.lazy import LazyModuleMixin
 
 from trainera.crew.splitting import Split
 from trainera.crew.state import CREW
+from trainera.crew.transport import TRANSPORT
 
 WHOLE_BATCH_CLASSES: dict[type, type] = {}
 
@@ -111,7 +111,7 @@ def whole_statistics(
         vector[:channels] = away * mine
         vector[channels:-1] = (variance.to(torch.float64) + away * away) * mine
         vector[-1] = mine
-    dist.all_reduce(vector)
+    TRANSPORT.add_up(vector)
     count = vector[-1]
     if input.device.type == "cpu" and count.item() <= 1:
         raise ValueError(
@@ -158,7 +158,7 @@ class Normalise(torch.autograd.Function):
             mean, variance, None, None, False, ctx.eps, [True, True, True],
         )  # fmt: skip
         sums = torch.cat([for_bias, for_weight]).to(torch.float64)
-        dist.all_reduce(sums)
+        TRANSPORT.add_up(sums)
         if ctx.active:
             # What each value did to the mean and the variance, of the batches of all workers.
             scale = (variance.to(torch.float64) + ctx.eps).rsqrt()

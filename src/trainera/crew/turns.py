@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, TypeVar
 
 import torch
-import torch.distributed as dist
 
 from trainera.crew.state import CREW
+from trainera.crew.transport import TRANSPORT
 from trainera.crew.wire import broadcast_object
 
 Result = TypeVar("Result")
@@ -98,16 +98,16 @@ def in_turn(function: Callable[..., Result], *args: Any, **kwargs: Any) -> Resul
         return function(*args, **kwargs)
     failed = torch.zeros(1)
     if CREW.local_rank > 0:
-        dist.all_reduce(failed)
+        TRANSPORT.add_up(failed)
         if failed.item():
             raise RuntimeError("the first worker of a machine failed, see its traceback")
         return function(*args, **kwargs)
     try:
         result = function(*args, **kwargs)
     except BaseException:
-        dist.all_reduce(failed + 1)
+        TRANSPORT.add_up(failed + 1)
         raise
-    dist.all_reduce(failed)
+    TRANSPORT.add_up(failed)
     if failed.item():
         raise RuntimeError("the first worker of another machine failed, see its traceback")
     return result

@@ -9,9 +9,9 @@ import pickle
 from typing import Any
 
 import torch
-import torch.distributed as dist
 
 from trainera.crew.state import CREW
+from trainera.crew.transport import TRANSPORT
 
 HEADER_BYTES = 8
 
@@ -41,12 +41,12 @@ def broadcast_object(value: Any, room: int = 1024) -> Any:
             failure = error
             payload = pickle.dumps((False, f"{type(error).__name__}: {error}"))
     tensor = frame_bytes(payload, room)
-    dist.broadcast(tensor, 0)
+    TRANSPORT.broadcast(tensor)
     message = tensor_bytes(tensor)
     length = int.from_bytes(message[:HEADER_BYTES], "little")
     if length > room:
         rest = frame_bytes(payload[room:], length - room)
-        dist.broadcast(rest, 0)
+        TRANSPORT.broadcast(rest)
         message += tensor_bytes(rest)[HEADER_BYTES:]
     if failure is not None:
         raise failure
@@ -76,6 +76,4 @@ def gather_objects(value: Any, room: int = 4096) -> list[Any]:
 
 def gather_tensors(tensor: torch.Tensor) -> list[bytes]:
     """The bytes of the same-sized tensors of all workers."""
-    received = [torch.empty_like(tensor) for _ in range(CREW.size)]
-    dist.all_gather(received, tensor)
-    return [tensor_bytes(each) for each in received]
+    return [tensor_bytes(each) for each in TRANSPORT.gather(tensor)]
