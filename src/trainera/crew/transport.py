@@ -1,4 +1,4 @@
-"""The three collectives that the runtime is made of, and the one place that calls torch for them."""
+"""The three collectives that the runtime is made of: the one place that asks torch for them."""
 
 import time
 
@@ -40,9 +40,15 @@ class Transport:
         exit it may be gone by then, which ends the process with an abort after good work.
         """
         end = time.monotonic() + SETTLE_S
-        while any(tensor._use_count() > 1 for tensor in self.last) and time.monotonic() < end:
+        while any(map(users, self.last)) and time.monotonic() < end:
             time.sleep(0.001)
         self.last = []
+
+
+def users(tensor: torch.Tensor) -> int:
+    """How many use the tensor besides this one."""
+    count: int = tensor._use_count()  # type: ignore[attr-defined]
+    return count - 1
 
 
 TRANSPORT = Transport()
