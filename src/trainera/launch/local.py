@@ -7,8 +7,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -20,6 +21,19 @@ from trainera.launch.processes import Workers
 from trainera.launch.system import adopting_orphans, loopback_interface
 from trainera.plan import Converted
 from trainera.rewrite.lines import compile_with_original_lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Observer:
+    """Somebody who looks at a run from inside of the workers and from outside."""
+
+    module: str
+    """Its function `begin` is called in every worker, before the script."""
+    settings: dict[str, object]
+    """What `begin` is given; types that marshal can write."""
+    watch: Callable[[Mapping[int, int]], bool]
+    """Called all the time with the process numbers by rank; whether the run is to be ended."""
+
 
 _PREFIX = "crew-"
 """No longer than multiprocessing's own, whose sockets go there: their paths may have 108 bytes."""
@@ -37,11 +51,13 @@ def run(
     workers: int,
     *,
     say: Callable[[str], None],
+    pass_on: Callable[[str], None] | None = None,
+    observer: Observer | None = None,
 ) -> int:
     """Runs `script`, as `converted`, in that many workers; returns the exit status.
 
     Standard output is the first worker's alone. `say` is given what the user has to know besides:
-    why the run failed, once.
+    why the run failed, once. `pass_on` is given what the script itself says about its end.
     """
     if workers < 1:
         raise UserError(f"cannot run on {workers} workers: at least 1 is needed")
@@ -53,11 +69,13 @@ def run(
     ):
         directory = Path(name)
         payload = _payload(script, codes, arguments)
+        if observer is not None:
+            payload["observer"] = {"module": observer.module, "settings": observer.settings}
         (directory / "payload").write_bytes(marshal.dumps(payload))
         sys.stdout.flush()
         sys.stderr.flush()
         require_torch()
-        crew = Workers(directory, received)
+        crew = Workers(directory, received, observer.watch if observer else None)
         good = False
         try:
             if not received:
@@ -65,7 +83,7 @@ def run(
 
                 command = (sys.executable, "-u", worker.__file__, name)
                 good = run_agent(crew, workers, command, _environment(workers))
-            status = _verdict(crew, good, received, workers, say)
+            status = _verdict(crew, good, received, workers, say, pass_on or _print)
         finally:
             crew.end(followers=not good)
     return status
@@ -77,6 +95,7 @@ def _verdict(
     received: Sequence[signal.Signals],
     workers: int,
     say: Callable[[str], None],
+    pass_on: Callable[[str], None],
 ) -> int:
     """The exit status, after telling the user why it is not 0."""
     if received:
@@ -93,8 +112,12 @@ def _verdict(
     if own is None:
         say(describe(cause, failures, crew.finished(), workers))
     elif own:
-        print(own, file=sys.stderr, flush=True)
+        pass_on(own)
     return Status.FAILED if cause.kind == "signal" else cause.status
+
+
+def _print(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
 
 
 def _compile(script: Path, converted: Sequence[Converted]) -> dict[str, CodeType]:

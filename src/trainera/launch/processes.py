@@ -9,7 +9,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -97,8 +97,15 @@ class WorkerProcess:
 class Workers:
     """All workers of this machine."""
 
-    def __init__(self, directory: Path, received: Sequence[signal.Signals]) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        received: list[signal.Signals],
+        watch: Callable[[Mapping[int, int]], bool] | None = None,
+    ) -> None:
         self.directory = directory
+        self._watch = watch
+        """Whoever looks on may ask for the end, as if a signal had been sent."""
         self._received = received
         """Signals that the launcher was sent; grows while the workers run."""
         self._received_s: float | None = None
@@ -141,6 +148,8 @@ class Workers:
         if not living:
             return True
         now = time.monotonic()
+        if self._watch is not None and not self._received and self._watch(self.pids):
+            self._received.append(signal.SIGTERM)
         if self._received:
             self._received_s = self._received_s or now
             impatient = len(self._received) > 1

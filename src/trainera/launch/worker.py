@@ -40,6 +40,11 @@ def main() -> int:
     sys.argv[:] = [payload["script"], *payload["arguments"]]
     namespace = _fresh_main(payload["file"])
 
+    if "observer" in payload:
+        from importlib import import_module
+
+        import_module(payload["observer"]["module"]).begin(payload["observer"]["settings"])
+
     pid = os.getpid()
     try:
         # Blocked since before the start, so that an interrupt finds the script or nothing.

@@ -1,0 +1,411 @@
+"""The likely cause of a difference, by what differed first and how.
+
+Each function knows the causes of one quantity. What no cause is known for is said as it is.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from trainera.verify.compare import Comparison, Runs, listed
+from trainera.verify.tolerance import apart
+from trainera.verify.trace import Step
+from trainera.verify.verdict import Diagnosis, Difference
+
+_CLOSE = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detail:
+    """What is looked up only when something differs: the samples of every step."""
+
+    sequential: list[list[int]]
+    parallel: list[list[list[int]]]
+    """By worker and step."""
+    batchnorm: bool
+    """Some network has batch normalisation."""
+
+
+def diagnose(found: Comparison, detail: Callable[[], Detail]) -> Diagnosis | None:
+    """The cause of the first difference, if it can be told."""
+    order = found.in_order
+    if not order:
+        return None
+    first = order[0]
+    return _CAUSES[first.quantity](found, first, detail)
+
+
+def _close(one: float, other: float) -> bool:
+    return apart(one, other) < _CLOSE
+
+
+def _steps(runs: Runs, step: int) -> tuple[Step, list[Step]]:
+    return runs.sequential.steps[step], [worker.steps[step] for worker in runs.workers]
+
+
+def _initial(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
+    _, others = _steps(found.runs, 0)
+    if any(not _close(step.before[1], others[0].before[1]) for step in others[1:]):
+        return Diagnosis(
+            name="parameters-not-broadcast",
+            text="the workers begin with different weights: each initialised the network with "
+            "random numbers of its own, and nobody gave the others the first worker's",
+            do="wrap the network (DDP broadcasts it), or broadcast the weights before training",
+        )
+    return Diagnosis(
+        name="initialised-differently",
+        text="all workers begin with the same weights, but not with those of the sequential run: "
+        "random numbers were drawn in another order, or with another seed, before the network "
+        "was built",
+        do="set the seed at the same place as the sequential script does",
+    )
+
+
+def _samples(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
+    step = first.step or 0
+    one, others = _steps(found.runs, step)
+    size = found.runs.size
+    if size > 1 and all((o.count, o.samples) == (one.count, one.samples) for o in others):
+        return Diagnosis(
+            name="not-split",
+            text=f"every worker was given the whole batch: {size} workers do the same work",
+            do="give each worker its own slice of every batch",
+        )
+    everything = detail()
+    mine = everything.sequential[step]
+    theirs = [digest for worker in everything.parallel for digest in worker[step]]
+    total = len(theirs)
+    repeated = [digest for digest, times in Counter(theirs).items() if times > 1]
+    if total == size * one.count or (total > 1.5 * one.count and step == 0):
+        return Diagnosis(
+            name="batch-grew",
+            text=f"the global batch is {total} instead of {one.count}: every worker takes a batch "
+            "of the size that was meant for all of them",
+            do="divide the batch size by the number of workers",
+        )
+    if total == one.count and len(set(theirs)) < len(set(mine)):
+        return Diagnosis(
+            name="duplicates",
+            text=f"{len(repeated)} samples of the step were seen more than once, in place of "
+            "others: the workers' parts overlap",
+            do="all workers must draw the same order and take different parts of it",
+        )
+    if total > one.count and set(mine) <= set(theirs):
+        return Diagnosis(
+            name="padded-duplicates",
+            text=f"{total - one.count} samples too many: the sampler gives all workers the same "
+            "number by repeating some",
+            do="use slices of every batch, weighted by their size, instead of padding",
+        )
+    return _order(found, step, everything)
+
+
+def _order(found: Comparison, step: int, detail: Detail) -> Diagnosis:
+    """The epoch as a whole tells whether only the order differs."""
+    epochs = [one.epoch for one in found.runs.sequential.steps]
+    epoch = epochs[step]
+    limit = found.runs.common_steps
+    inside = [index for index in range(limit) if epochs[index] == epoch]
+    mine = [digest for index in inside for digest in detail.sequential[index]]
+    by_worker = [
+        [digest for index in inside for digest in worker[index]] for worker in detail.parallel
+    ]
+    theirs = [digest for worker in by_worker for digest in worker]
+    before = [index for index in range(limit) if epochs[index] == epoch - 1]
+    for worker in detail.parallel:
+        again = [worker[index] for index in before] == [worker[index] for index in inside]
+        if before and again and len(before) == len(inside):
+            return Diagnosis(
+                name="not-reshuffled",
+                text="the order of the samples is that of the epoch before: it is not shuffled "
+                "anew",
+                do="call sampler.set_epoch(epoch) at the start of every epoch",
+            )
+    if Counter(mine) == Counter(theirs):
+        return Diagnosis(
+            name="other-order",
+            text="over the epoch the same samples were seen, but in other batches: the order was "
+            "drawn from other random numbers, or the slices are not of the same batch",
+            do="split every batch that the script's own sampler draws",
+        )
+    extra = Counter(theirs) - Counter(mine)
+    lost = Counter(mine) - Counter(theirs)
+    if extra and all(digest in set(mine) for digest in extra):
+        return Diagnosis(
+            name="padded-duplicates" if len(theirs) > len(mine) else "duplicates",
+            text=f"{sum(extra.values())} samples of the epoch were seen more than once, "
+            f"{sum(lost.values())} not at all: the workers' parts overlap, or are filled up",
+            do="all workers must draw the same order and take different parts of it",
+        )
+    if len(theirs) < len(mine):
+        return Diagnosis(
+            name="missing-samples",
+            text=f"{sum(lost.values())} samples of the epoch were not seen by any worker",
+            do="do not drop what does not divide evenly among the workers",
+        )
+    return Diagnosis(
+        name="other-samples",
+        text="the workers saw samples that the sequential run did not train on: a random split "
+        "came out differently, or the data is changed by random numbers of their own",
+        do="split training and validation data with the same seed on all workers",
+    )
+
+
+def _loss(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
+    step = first.step or 0
+    one, others = _steps(found.runs, step)
+    size = found.runs.size
+    if any(len(other.losses) != len(one.losses) for other in others):
+        return Diagnosis(
+            name="accumulation",
+            text="another number of batches is accumulated before the step",
+            do="step after as many backward passes as the sequential script does",
+        )
+    loss, whole = sum(one.losses), found.runs.loss(step)
+    if loss and _close(whole / loss, size):
+        return Diagnosis(
+            name="loss-summed",
+            text=f"the loss is {size} times as large: it is summed over workers, not averaged, or "
+            "weighted once too often",
+            do="weigh the loss of a slice of k out of n samples by k·N/n",
+        )
+    if loss and _close(whole / loss, 1 / size):
+        return Diagnosis(
+            name="loss-divided",
+            text=f"the loss is divided by the number of workers, {size}, once too often: engines "
+            "average already",
+            do="do not divide the loss by the number of workers",
+        )
+    counts = [other.count for other in others]
+    if detail().batchnorm and found.differences["loss"].step == 0 and len(set(counts)) == 1:
+        return _statistics()
+    if len(set(counts)) > 1:
+        return Diagnosis(
+            name="ragged-weight",
+            text=f"the workers' slices have {listed(counts)} samples and count alike: the mean of "
+            "their means is not the mean of the batch",
+            do="weigh the loss of a slice of k out of n samples by k·N/n",
+        )
+    if detail().batchnorm:
+        return _statistics()
+    return Diagnosis(
+        name="loss-differs",
+        text="the same samples and weights give another loss: the forward pass depends on the "
+        "size of the batch, or the loss is computed in another way",
+    )
+
+
+def _statistics() -> Diagnosis:
+    return Diagnosis(
+        name="batch-statistics",
+        text="batch normalisation uses the mean and variance of each worker's slice instead of "
+        "the whole batch",
+        do="synchronise batch normalisation over the workers",
+    )
+
+
+def _gradient(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
+    step = first.step or 0
+    one, others = _steps(found.runs, step)
+    size = found.runs.size
+    norms = [other.gradient for other in others]
+    clips = [other.clips for other in others]
+    apart_now = any(not _close(norm[1], norms[0][1]) for norm in norms[1:])
+    if any(clip != clips[0] for clip in clips) or (one.clips and not _same(one.clips, clips[0])):
+        return Diagnosis(
+            name="clipped-before-averaging",
+            text="gradients are clipped before they are averaged: each worker clips by the norm "
+            f"of its own share ({listed(f'{clip[0]:.6g}' for clip in clips if clip)})",
+            do="clip when the gradients of all workers have been averaged",
+        )
+    if apart_now:
+        return Diagnosis(
+            name="not-averaged",
+            text="every worker steps with the gradient of its own slice: they are never averaged",
+            do="wrap the network or the optimizer, and use the wrapped one",
+        )
+    ratio = norms[0][0] / one.gradient[0] if one.gradient[0] else 0.0
+    if _close(ratio, size):
+        return Diagnosis(
+            name="gradients-summed",
+            text=f"gradients are {size} times as large: they are summed over workers, not averaged",
+            do="divide by the number of workers, or use an averaging reduction",
+        )
+    if _close(ratio * size, 1):
+        return Diagnosis(
+            name="gradients-divided",
+            text=f"gradients are divided by the number of workers, {size}, once too often",
+            do="average once",
+        )
+    if len({other.gradients for other in others} | {one.gradients}) > 1:
+        return Diagnosis(
+            name="parameters-without-gradient",
+            text=f"{one.gradients} parameters have a gradient, in parallel "
+            f"{listed(other.gradients for other in others)}",
+        )
+    return Diagnosis(
+        name="gradient-weight",
+        text="the loss agrees but the gradient, alike on all workers, does not: gradients left "
+        "from another backward pass were not cleared, or the weight of a slice is wrong",
+        do="compare where gradients are zeroed, accumulated and averaged",
+    )
+
+
+def _same(ones: Sequence[float], others: Sequence[float]) -> bool:
+    return len(ones) == len(others) and all(map(_close, ones, others))
+
+
+def _rate(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
+    step = first.step or 0
+    one, others = _steps(found.runs, step)
+    size = found.runs.size
+    ratio = others[0].learning_rates[0] / one.learning_rates[0] if one.learning_rates[0] else 0.0
+    if step == 0 and (_close(ratio, size) or _close(ratio, size**0.5)):
+        return Diagnosis(
+            name="rate-scaled",
+            text=f"the learning rate is {ratio:.4g} times as large, as if the batch had grown with "
+            f"the {size} workers; but it has not",
+            do="keep the learning rate while the global batch is kept",
+        )
+    rates = [s.learning_rates for s in found.runs.sequential.steps]
+    shown = [s.learning_rates for s in found.runs.workers[0].steps]
+    ahead = min(size * step, len(rates) - 1)
+    if shown[step] in (rates[ahead], rates[min(step + 1, len(rates) - 1)]) or _ahead(rates, shown):
+        return Diagnosis(
+            name="schedule-too-fast",
+            text="the learning rate follows its schedule faster: the scheduler is stepped more "
+            "often than once where the sequential script steps it",
+            do="step the scheduler as often as the sequential script does",
+        )
+    return Diagnosis(
+        name="schedule",
+        text="the learning rate follows another schedule"
+        + (", not the same on all workers" if _rates_differ(others) else ""),
+        do="schedulers must see the same numbers (steps, epochs, losses) on all workers",
+    )
+
+
+def _rates_differ(steps: Sequence[Step]) -> bool:
+    return len({step.learning_rates for step in steps}) > 1
+
+
+def _ahead(rates: Sequence[tuple[float, ...]], shown: Sequence[tuple[float, ...]]) -> bool:
+    """Whether the rates change earlier, to values that the sequential schedule has later."""
+    known = set(rates)
+    first = next(i for i, (a, b) in enumerate(zip(rates, shown, strict=False)) if a != b)
+    return shown[first] in known and shown[first] in rates[first:]
+
+
+def _weights(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
+    step = first.step or 0
+    _, others = _steps(found.runs, min(step, found.runs.common_steps - 1))
+    if any(not _close(other.weights[1], others[0].weights[1]) for other in others[1:]):
+        return Diagnosis(
+            name="drifted-apart",
+            text="the workers' weights are no longer the same: something changes them on one "
+            "worker and not on the others",
+        )
+    return Diagnosis(
+        name="optimizer-differs",
+        text="gradients and learning rate agree, but not what the step makes of them: momentum, "
+        "weight decay or the optimizer itself differ",
+        do="compare the optimizer's arguments and state",
+    )
+
+
+def _buffers(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
+    return Diagnosis(
+        name="running-statistics",
+        text="weights agree, but not the buffers: running statistics of batch normalisation are "
+        "those of a slice",
+        do="synchronise batch normalisation over the workers",
+    )
+
+
+def _state(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
+    return Diagnosis(
+        name="optimizer-state",
+        text="weights agree, but not what the optimizer remembers",
+        do="load the optimizer's state on all workers, or on none",
+    )
+
+
+def _count(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
+    counts = [len(worker.steps) for worker in found.runs.workers]
+    if len(set(counts)) > 1:
+        return Diagnosis(
+            name="decided-apart",
+            text=f"the workers made {listed(counts)} steps: each decides by itself when to stop",
+            do="decide by a number that is the same on all workers, such as a reduced metric",
+        )
+    return Diagnosis(
+        name="number-of-steps",
+        text=f"{counts[0]} steps instead of {len(found.runs.sequential.steps)}: the script stops "
+        "at another time, or goes through another number of batches",
+        do="early stopping must see the metric of all samples; batches must stay what they were",
+    )
+
+
+def _saved(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
+    if "'module." in first.parallel:
+        return Diagnosis(
+            name="module-prefix",
+            text="the keys of the checkpoint begin with 'module.': the wrapper was saved, not the "
+            "network in it",
+            do="save model.module.state_dict()",
+        )
+    if first.sequential.endswith("times"):
+        return Diagnosis(
+            name="saved-otherwise",
+            text="a checkpoint is saved at other times: which epoch is the best is decided by "
+            "another number",
+            do="decide by a number that is the same on all workers",
+        )
+    return Diagnosis(name="saved-content", text="the checkpoint holds other values")
+
+
+def _printed(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
+    runs = found.runs
+    size = runs.size
+    for index, one in enumerate(runs.sequential.evaluations):
+        if any(len(worker.evaluations) <= index for worker in runs.workers):
+            break
+        passes = [worker.evaluations[index] for worker in runs.workers]
+        total = sum(each.count for each in passes)
+        whole = all((p.count, p.samples) == (one.count, one.samples) for p in passes)
+        if whole or total == one.count:
+            continue
+        return Diagnosis(
+            name="evaluated-twice" if total > one.count else "evaluated-in-part",
+            text=f"an evaluation went through {total} samples instead of {one.count}: "
+            + ("some count twice" if total > one.count else "some are left out"),
+            do="evaluate every sample once; a padding sampler repeats some",
+        )
+    lines = runs.sequential.stdout.splitlines()
+    spoken = runs.workers[0].stdout.splitlines()
+    if size > 1 and len(spoken) > len(lines) and set(spoken) == set(lines):
+        return Diagnosis(
+            name="printed-by-all", text="every worker prints", do="print on the first worker only"
+        )
+    return Diagnosis(
+        name="metric-of-one-share",
+        text="the network is the same, but not what is said about it: the number is of one "
+        "worker's share, or samples are counted twice or with the wrong weight",
+        do="sum counts over all workers, and weigh means by the number of samples",
+    )
+
+
+_CAUSES: dict[str, Callable[[Comparison, Difference, Callable[[], Detail]], Diagnosis]] = {
+    "initial weights": _initial,
+    "samples": _samples,
+    "loss": _loss,
+    "gradient": _gradient,
+    "learning rate": _rate,
+    "weights": _weights,
+    "buffers": _buffers,
+    "optimizer state": _state,
+    "steps": _count,
+    "saved": _saved,
+    "printed": _printed,
+    "written": _printed,
+}

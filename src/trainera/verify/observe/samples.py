@@ -1,0 +1,220 @@
+"""Which samples the script is given: hooks around torch's loader and the crew's passes."""
+
+import multiprocessing
+import random
+import sys
+import weakref
+from collections import deque
+from typing import Any
+
+import torch
+from torch.utils.data import Subset, TensorDataset, default_collate
+from torch.utils.data import dataloader as torch_loader
+from torch.utils.data._utils import fetch as torch_fetch
+
+from trainera.verify.observe.digest import row_digests, widened
+from trainera.verify.observe.record import Recorder, put
+
+_Iterator: Any = torch_loader._BaseDataLoaderIter
+
+
+class Open:
+    """A pass over a loader that has not ended."""
+
+    def __init__(self, loader: int) -> None:
+        self.loader = loader
+        self.rows: torch.Tensor | None = None
+        """A seed for each sample of the batch that was given last."""
+        self.draws = 0
+        """Random draws since then."""
+        self.stepped = False
+
+
+class Samples:
+    """Notes every batch, and knows which one the script is working on."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.wide = recorder.settings.dtype == "float64"
+        self._loaders: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self._passes: dict[int, int] = {}
+        """How often each dataset was gone through."""
+        self._open: dict[int, Open] = {}
+        self._within = 0
+        self.on_end_of_epoch: Any = lambda: None
+
+    @property
+    def current(self) -> Open | None:
+        """The pass whose body runs: the one that gave a batch last and has not ended."""
+        return next(reversed(self._open.values()), None)
+
+    def install(self) -> None:
+        """Puts the hooks in."""
+        original_init, original_next = _Iterator.__init__, _Iterator.__next__
+        original_index = _Iterator._next_index
+        samples = self
+
+        def begin(iterator: Any, loader: Any) -> None:
+            key = id(loader.dataset)
+            samples._passes[key] = samples._passes.get(key, 0) + 1
+            iterator._indices_seen = deque()
+            original_init(iterator, loader)
+            iterator._number = samples._loaders.setdefault(loader, len(samples._loaders))
+
+        def next_index(iterator: Any) -> Any:
+            index = original_index(iterator)
+            iterator._indices_seen.append(index)
+            return index
+
+        def step(iterator: Any) -> Any:
+            try:
+                batch = original_next(iterator)
+            except StopIteration:
+                samples.ended(iterator)
+                raise
+            index = iterator._indices_seen.popleft() if iterator._indices_seen else None
+            if samples.wide:
+                batch = widened(batch)
+            if not samples._within:
+                samples.gave(iterator, iterator._number, batch, index)
+            return batch
+
+        put(_Iterator, "__init__", begin)
+        put(_Iterator, "__next__", step)
+        put(_Iterator, "_next_index", next_index)
+        if self.recorder.settings.exact:
+            self._make_reading_repeatable()
+
+    def watch_crew(self) -> None:
+        """Hooks into the passes of converted scripts, whose loaders read ahead of their loops."""
+        from trainera.crew import passes
+        from trainera.crew.state import CREW
+
+        original = passes.Pass.__next__
+        samples = self
+
+        def step(one: Any) -> Any:
+            number = samples._loaders.setdefault(one._values, len(samples._loaders))
+            samples._within += 1
+            try:
+                batch = original(one)
+            except StopIteration:
+                samples.ended(one)
+                raise
+            finally:
+                samples._within -= 1
+            entry = CREW.open.get(id(one))
+            if entry is not None and entry[2] == 0:
+                samples.idle(one, number)
+            else:
+                samples.gave(one, number, batch, None)
+            return batch
+
+        # The first step looks at who called it, which must be the script's own loop.
+        def guarded(one: Any) -> Any:
+            if not one._opened and not one._closed:
+                one._open(sys._getframe(1))
+            return step(one)
+
+        put(passes.Pass, "__next__", guarded)
+
+    def _latest(self, iterator: Any, loader: int) -> Open:
+        """The pass of this iterator, now the current one; it ends at the latest with it."""
+        key = id(iterator)
+        one = self._open.pop(key, None)
+        if one is None:
+            one = Open(loader)
+            weakref.finalize(iterator, self._open.pop, key, None).atexit = False
+        self._open[key] = one
+        return one
+
+    def gave(self, iterator: Any, loader: int, batch: Any, index: Any) -> None:
+        """The script was given a batch."""
+        one = self._latest(iterator, loader)
+        with torch._C.DisableTorchFunction():
+            digests = row_digests(batch)
+            one.rows = torch.tensor(digests, dtype=torch.int64) if digests else None
+        one.draws = 0
+        event: dict[str, Any] = {"l": one.loader, "d": digests}
+        if isinstance(index, list) and all(type(item) is int for item in index):
+            event["i"] = index
+        self.recorder.write("batch", **event)
+
+    def idle(self, iterator: Any, loader: int) -> None:
+        """This worker has no sample of the batch and computes with a stand-in that has no say."""
+        one = self._latest(iterator, loader)
+        one.rows, one.draws = None, 0
+        self.recorder.write("idle", l=one.loader)
+
+    def ended(self, iterator: Any) -> None:
+        """A pass came to its end."""
+        one = self._open.pop(id(iterator), None)
+        if one is None:
+            return
+        self.recorder.write("end", l=one.loader)
+        if one.stepped:
+            self.on_end_of_epoch()
+
+    def _make_reading_repeatable(self) -> None:
+        """Augmentation draws by pass and index, not by who reads the sample and when."""
+        fetcher: Any = torch_fetch._MapDatasetFetcher
+        original_init, original_fetch = fetcher.__init__, fetcher.fetch
+        samples = self
+        created = 0
+
+        def begin(one: Any, dataset: Any, *args: Any, **kwargs: Any) -> None:
+            nonlocal created
+            original_init(one, dataset, *args, **kwargs)
+            # A loader process that persists makes a new fetcher for each pass.
+            later = created if multiprocessing.parent_process() is not None else 0
+            created += 1
+            one._pass = samples._passes.get(id(dataset), 1) + later
+            one._draws = not _never_draws(dataset, one.collate_fn)
+
+        def fetch(one: Any, indices: Any) -> Any:
+            if not one._draws or not one.auto_collation:
+                return original_fetch(one, indices)
+            with Streams() as streams:
+                items = []
+                for index in indices:
+                    streams.seed(hash((samples.recorder.settings.seed, one._pass, index)))
+                    if getattr(one.dataset, "__getitems__", None):
+                        items += one.dataset.__getitems__([index])
+                    else:
+                        items.append(one.dataset[index])
+            return one.collate_fn(items)
+
+        put(fetcher, "__init__", begin)
+        put(fetcher, "fetch", fetch)
+
+
+def _never_draws(dataset: Any, collate: Any) -> bool:
+    while type(dataset) is Subset:
+        dataset = dataset.dataset
+    return type(dataset) is TensorDataset and collate is default_collate
+
+
+class Streams:
+    """The three random streams of a process, put back afterwards as they were."""
+
+    def __enter__(self) -> "Streams":
+        self._torch = torch.default_generator.get_state()
+        self._python = random.getstate()
+        self._numpy = sys.modules.get("numpy.random")
+        if self._numpy is not None:
+            self._numpy_state = self._numpy.get_state()
+        return self
+
+    def seed(self, number: int) -> None:
+        """Begins all three anew."""
+        number &= 2**62 - 1
+        torch.default_generator.manual_seed(number)
+        random.seed(number)
+        if self._numpy is not None:
+            self._numpy.seed(number % 2**32)
+
+    def __exit__(self, *_: object) -> None:
+        torch.default_generator.set_state(self._torch)
+        random.setstate(self._python)
+        if self._numpy is not None:
+            self._numpy.set_state(self._numpy_state)

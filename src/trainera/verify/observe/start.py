@@ -1,0 +1,124 @@
+"""Begins the observation of this process; called by the worker before the script."""
+
+import atexit
+import faulthandler
+import os
+import random
+import signal
+from pathlib import Path
+from typing import Any
+
+from trainera.verify.observe.record import Settings, put
+
+
+def begin(content: dict[str, Any]) -> None:
+    """Puts all hooks in. The script is run afterwards, in this process."""
+    settings = Settings(**content)
+    rank = int(os.environ.get("RANK", "0"))
+    directory = Path(settings.directory)
+    _redirect(directory, rank)
+    # Where a worker waits is asked for when nothing moves any more.
+    faulthandler.register(
+        signal.SIGUSR1, file=(directory / f"stack-{rank}").open("w"), all_threads=False
+    )
+    import numpy
+    import torch
+
+    from trainera.verify.observe import precision
+    from trainera.verify.observe.chance import Chance
+    from trainera.verify.observe.files import Journal
+    from trainera.verify.observe.record import Recorder
+    from trainera.verify.observe.samples import Samples
+    from trainera.verify.observe.state import State
+    from trainera.verify.observe.steps import Steps
+
+    recorder = Recorder(settings, rank)
+    journal = Journal(directory)
+    samples = Samples(recorder)
+    steps = Steps(recorder, samples)
+    state = State(recorder, steps)
+    chance = Chance(recorder, samples)
+
+    random.seed(settings.seed)
+    numpy.random.seed(settings.seed)
+    torch.manual_seed(settings.seed)
+    _without_entropy(settings.seed)
+    samples.install()
+    samples.on_end_of_epoch = state.end_of_epoch
+    steps.install()
+    state.install()
+    _watch_writer(journal)
+    if settings.exact:
+        chance.install()
+    put(torch, "compile", _uncompiled)
+    if settings.dtype == "float64":
+        precision.install()
+    samples.watch_crew()
+    journal.install()
+
+    owner = os.getpid()
+
+    def end() -> None:
+        if os.getpid() != owner:
+            return
+        state.end()
+        if rank == 0:
+            chance.save_choices()
+
+    atexit.register(end)
+
+
+def _redirect(directory: Path, rank: int) -> None:
+    """Both streams of every worker into files: what it prints is compared.
+
+    Nobody answers questions: two runs could be given different answers.
+    """
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        descriptor = os.open(directory / f"{name}-{rank}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+
+
+def _without_entropy(seed: int) -> None:
+    """What would be seeded by the system gets a seed, the same in both runs."""
+    import numpy
+    import torch
+
+    def torch_seed() -> int:
+        return torch.manual_seed(seed).initial_seed()
+
+    put(torch, "seed", torch_seed)
+    put(torch.random, "seed", torch_seed)
+    original_rng, original_seed = numpy.random.default_rng, random.seed
+
+    def default_rng(given: Any = None) -> Any:
+        return original_rng(seed if given is None else given)
+
+    def python_seed(given: Any = None, *args: Any, **options: Any) -> None:
+        original_seed(seed if given is None else given, *args, **options)
+
+    put(numpy.random, "default_rng", default_rng)
+    put(random, "seed", python_seed)
+
+
+def _watch_writer(journal: Any) -> None:
+    """torch writes its files from C++, which no audit hook hears of."""
+    import torch
+
+    original = torch.serialization._open_zipfile_writer_file.__init__
+
+    def begin(one: Any, name: Any) -> None:
+        journal.before_writing(name)
+        original(one, name)
+
+    put(torch.serialization._open_zipfile_writer_file, "__init__", begin)
+
+
+def _uncompiled(model: Any = None, *args: Any, **options: Any) -> Any:
+    """Compiled code takes the same steps, but hides its random draws."""
+    if model is None:
+        return lambda one: one
+    return model
