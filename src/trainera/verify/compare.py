@@ -253,6 +253,7 @@ _QUANTITIES = {"parameter": "weights", "buffer": "buffers", "optimizer": "optimi
 
 def _compare_snapshot(found: Comparison, one: Snapshot, other: Snapshot, rank: int) -> None:
     step = max(0, one.step - 1)
+    floors = floors_of({name: values[0] for name, values in one.tensors.items()})
     for name, values in one.tensors.items():
         kind, _, label = name.partition(" ")
         quantity = _QUANTITIES[kind]
@@ -261,7 +262,28 @@ def _compare_snapshot(found: Comparison, one: Snapshot, other: Snapshot, rank: i
             found.notes.append(f"worker {rank + 1} has no {kind} {label}")
             continue
         where = f"{label.partition('.')[2]}, worker {rank + 1}"
-        _compare_summaries(found, quantity, step, values, others, where)
+        _compare_summaries(found, quantity, step, values, others, floors[name], where)
+
+
+_STATES = frozenset(
+    "step exp_avg exp_avg_sq max_exp_avg_sq momentum_buffer square_avg acc_delta sum "
+    "running_mean running_var num_batches_tracked".split()
+)
+
+
+def floors_of(norms: dict[str, float]) -> dict[str, float]:
+    """How small a tensor counts as nought: by the largest of those that are of its kind.
+
+    A weight that ought to stay 0 is some 1e-17, and twice as much is no difference.
+    """
+    groups = {}
+    for name in norms:
+        last = name.rpartition(".")[2]
+        groups[name] = (name.partition(" ")[0], last) if last in _STATES else ("", "")
+    most: dict[tuple[str, str], float] = {}
+    for name, norm in norms.items():
+        most[groups[name]] = max(most.get(groups[name], 0.0), norm)
+    return {name: max(_NEGLIGIBLE * most[groups[name]], 1e-12) for name in norms}
 
 
 def _compare_summaries(
@@ -270,10 +292,11 @@ def _compare_summaries(
     step: int,
     ones: Sequence[float],
     others: Sequence[float],
+    floor: float,
     where: str,
 ) -> None:
     for index, (a, b) in enumerate(zip(ones, others, strict=True)):
-        scale = max(ones[0], 1e-12) if index else 1e-12
+        scale = max(ones[0], floor) if index else floor
         found.check(quantity, step, a, b, scale=scale, where=where)
 
 
@@ -307,6 +330,7 @@ def _compare_saved(found: Comparison, one: Saved, other: Saved) -> None:
             where=one.path,
         )
         return
+    floors = floors_of({name: values[0] for name, (_, values) in one.tensors.items()})
     for name, (shape, values) in one.tensors.items():
         other_shape, others = other.tensors[name]
         where = f"{one.path}: {name}"
@@ -316,7 +340,7 @@ def _compare_saved(found: Comparison, one: Saved, other: Saved) -> None:
                 where=where,
             )  # fmt: skip
             return
-        _compare_summaries(found, "saved", step, values, others, where)
+        _compare_summaries(found, "saved", step, values, others, floors[name], where)
     for name, number in one.numbers.items():
         if name in other.numbers:
             where = f"{one.path}: {name}"

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from trainera.plan import Converted
 from trainera.verify import tolerance as tolerances
-from trainera.verify.compare import Comparison, compare
+from trainera.verify.compare import Comparison, compare, floors_of
 from trainera.verify.diagnose import Detail, diagnose
 from trainera.verify.run import Side, observe
 from trainera.verify.trace import Worker, events, read_worker
@@ -336,6 +336,7 @@ def _compare_final(found: Comparison, sequential: Side, parallel: Side) -> None:
     if not all(path.exists() for path in paths) or found.differences:
         return
     one, other = (torch.load(path, weights_only=True, mmap=True) for path in paths)
+    floors = floors_of({name: float(tensor.double().norm()) for name, tensor in one.items()})
     largest, compared = 0.0, 0
     for name, tensor in one.items():
         partner = other.get(name)
@@ -344,7 +345,7 @@ def _compare_final(found: Comparison, sequential: Side, parallel: Side) -> None:
         compared += tensor.numel()
         if not tensor.numel():
             continue
-        scale = max(float(tensor.abs().max()), 1e-12)
+        scale = max(float(tensor.abs().max()), floors[name])
         largest = max(largest, float((tensor.double() - partner.double()).abs().max()) / scale)
     step = max(0, len(found.runs.sequential.steps) - 1)
     limit = found.tolerance.at(step) * 10

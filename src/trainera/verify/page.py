@@ -93,6 +93,12 @@ def _table(rows: list[tuple[str, str]]) -> str:
     return f"<table>{body}</table>"
 
 
+def _data(values: list[dict[str, Any]]) -> Any:
+    import altair
+
+    return altair.Data(values=values)  # type: ignore[no-untyped-call]
+
+
 def _figures(verdict: Verdict) -> str:
     """Two charts, the second on a logarithmic scale, where rounding and mistakes lie far apart."""
     try:
@@ -116,7 +122,7 @@ def _figures(verdict: Verdict) -> str:
             gaps.append({"step": step, "relative difference": gap})
     colours = altair.Scale(domain=["sequential", "parallel"], range=["#0072b2", "#d55e00"])
     loss = (
-        altair.Chart(altair.Data(values=losses), width=720, height=260)
+        altair.Chart(_data(losses), width=720, height=260)
         .mark_line()
         .encode(
             x=altair.X("step:Q", title="optimizer step"),
@@ -126,7 +132,7 @@ def _figures(verdict: Verdict) -> str:
         )
     )
     gap = (
-        altair.Chart(altair.Data(values=gaps), width=720, height=180)
+        altair.Chart(_data(gaps), width=720, height=180)
         .mark_line(color="#333")
         .encode(
             x=altair.X("step:Q", title="optimizer step"),
