@@ -87,7 +87,8 @@ def verify(
     require_engine(engine)
     from trainera import engines
     from trainera.pipeline import convert_script
-    from trainera.verify.judge import Interrupted, Request, judge
+    from trainera.verify.judge import Interrupted, judge
+    from trainera.verify.run import Request
 
     for path in (script, *([pair] if pair else [])):
         if not path.is_file():

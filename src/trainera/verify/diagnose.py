@@ -3,27 +3,15 @@
 Each function knows the causes of one quantity. What no cause is known for is said as it is.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from trainera.verify.compare import Comparison, Runs, listed
+from trainera.verify.compare import Comparison, listed
+from trainera.verify.misdealt import Detail, cause_of_samples
 from trainera.verify.tolerance import apart
 from trainera.verify.trace import Step
 from trainera.verify.verdict import Diagnosis, Difference
 
 _CLOSE = 1e-6
-
-
-@dataclass(frozen=True, kw_only=True)
-class Detail:
-    """What is looked up only when something differs: the samples of every step."""
-
-    sequential: list[list[int]]
-    parallel: list[list[list[int]]]
-    """By worker and step."""
-    batchnorm: bool
-    """Some network has batch normalisation."""
 
 
 def diagnose(found: Comparison, detail: Callable[[], Detail]) -> Diagnosis | None:
@@ -39,12 +27,8 @@ def _close(one: float, other: float) -> bool:
     return apart(one, other) < _CLOSE
 
 
-def _steps(runs: Runs, step: int) -> tuple[Step, list[Step]]:
-    return runs.sequential.steps[step], [worker.steps[step] for worker in runs.workers]
-
-
 def _initial(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
-    _, others = _steps(found.runs, 0)
+    _, others = found.runs.at(0)
     if any(not _close(step.before[1], others[0].before[1]) for step in others[1:]):
         return Diagnosis(
             name="parameters-not-broadcast",
@@ -61,99 +45,9 @@ def _initial(found: Comparison, first: Difference, detail: Callable[[], Detail])
     )
 
 
-def _samples(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
-    step = first.step or 0
-    one, others = _steps(found.runs, step)
-    size = found.runs.size
-    if size > 1 and all((o.count, o.samples) == (one.count, one.samples) for o in others):
-        return Diagnosis(
-            name="not-split",
-            text=f"every worker was given the whole batch: {size} workers do the same work",
-            do="give each worker its own slice of every batch",
-        )
-    everything = detail()
-    mine = everything.sequential[step]
-    theirs = [digest for worker in everything.parallel for digest in worker[step]]
-    total = len(theirs)
-    repeated = [digest for digest, times in Counter(theirs).items() if times > 1]
-    if total == size * one.count or (total > 1.5 * one.count and step == 0):
-        return Diagnosis(
-            name="batch-grew",
-            text=f"the global batch is {total} instead of {one.count}: every worker takes a batch "
-            "of the size that was meant for all of them",
-            do="divide the batch size by the number of workers",
-        )
-    if total == one.count and len(set(theirs)) < len(set(mine)):
-        return Diagnosis(
-            name="duplicates",
-            text=f"{len(repeated)} samples of the step were seen more than once, in place of "
-            "others: the workers' parts overlap",
-            do="all workers must draw the same order and take different parts of it",
-        )
-    if total > one.count and set(mine) <= set(theirs):
-        return Diagnosis(
-            name="padded-duplicates",
-            text=f"{total - one.count} samples too many: the sampler gives all workers the same "
-            "number by repeating some",
-            do="use slices of every batch, weighted by their size, instead of padding",
-        )
-    return _order(found, step, everything)
-
-
-def _order(found: Comparison, step: int, detail: Detail) -> Diagnosis:
-    """The epoch as a whole tells whether only the order differs."""
-    epochs = [one.epoch for one in found.runs.sequential.steps]
-    epoch = epochs[step]
-    limit = found.runs.common_steps
-    inside = [index for index in range(limit) if epochs[index] == epoch]
-    mine = [digest for index in inside for digest in detail.sequential[index]]
-    by_worker = [
-        [digest for index in inside for digest in worker[index]] for worker in detail.parallel
-    ]
-    theirs = [digest for worker in by_worker for digest in worker]
-    before = [index for index in range(limit) if epochs[index] == epoch - 1]
-    for worker in detail.parallel:
-        again = [worker[index] for index in before] == [worker[index] for index in inside]
-        if before and again and len(before) == len(inside):
-            return Diagnosis(
-                name="not-reshuffled",
-                text="the order of the samples is that of the epoch before: it is not shuffled "
-                "anew",
-                do="call sampler.set_epoch(epoch) at the start of every epoch",
-            )
-    if Counter(mine) == Counter(theirs):
-        return Diagnosis(
-            name="other-order",
-            text="over the epoch the same samples were seen, but in other batches: the order was "
-            "drawn from other random numbers, or the slices are not of the same batch",
-            do="split every batch that the script's own sampler draws",
-        )
-    extra = Counter(theirs) - Counter(mine)
-    lost = Counter(mine) - Counter(theirs)
-    if extra and all(digest in set(mine) for digest in extra):
-        return Diagnosis(
-            name="padded-duplicates" if len(theirs) > len(mine) else "duplicates",
-            text=f"{sum(extra.values())} samples of the epoch were seen more than once, "
-            f"{sum(lost.values())} not at all: the workers' parts overlap, or are filled up",
-            do="all workers must draw the same order and take different parts of it",
-        )
-    if len(theirs) < len(mine):
-        return Diagnosis(
-            name="missing-samples",
-            text=f"{sum(lost.values())} samples of the epoch were not seen by any worker",
-            do="do not drop what does not divide evenly among the workers",
-        )
-    return Diagnosis(
-        name="other-samples",
-        text="the workers saw samples that the sequential run did not train on: a random split "
-        "came out differently, or the data is changed by random numbers of their own",
-        do="split training and validation data with the same seed on all workers",
-    )
-
-
 def _loss(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
     step = first.step or 0
-    one, others = _steps(found.runs, step)
+    one, others = found.runs.at(step)
     size = found.runs.size
     if any(len(other.losses) != len(one.losses) for other in others):
         return Diagnosis(
@@ -206,7 +100,7 @@ def _statistics() -> Diagnosis:
 
 def _gradient(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
     step = first.step or 0
-    one, others = _steps(found.runs, step)
+    one, others = found.runs.at(step)
     size = found.runs.size
     norms = [other.gradient for other in others]
     clips = [other.clips for other in others]
@@ -257,7 +151,7 @@ def _same(ones: Sequence[float], others: Sequence[float]) -> bool:
 
 def _rate(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
     step = first.step or 0
-    one, others = _steps(found.runs, step)
+    one, others = found.runs.at(step)
     size = found.runs.size
     ratio = others[0].learning_rates[0] / one.learning_rates[0] if one.learning_rates[0] else 0.0
     if step == 0 and (_close(ratio, size) or _close(ratio, size**0.5)):
@@ -298,7 +192,7 @@ def _ahead(rates: Sequence[tuple[float, ...]], shown: Sequence[tuple[float, ...]
 
 def _weights(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
     step = first.step or 0
-    _, others = _steps(found.runs, min(step, found.runs.common_steps - 1))
+    _, others = found.runs.at(min(step, found.runs.common_steps - 1))
     if any(not _close(other.weights[1], others[0].weights[1]) for other in others[1:]):
         return Diagnosis(
             name="drifted-apart",
@@ -397,7 +291,7 @@ def _printed(found: Comparison, first: Difference, detail: Callable[[], Detail])
 
 _CAUSES: dict[str, Callable[[Comparison, Difference, Callable[[], Detail]], Diagnosis]] = {
     "initial weights": _initial,
-    "samples": _samples,
+    "samples": cause_of_samples,
     "loss": _loss,
     "gradient": _gradient,
     "learning rate": _rate,

@@ -19,6 +19,28 @@ OBSERVER = "trainera.verify.observe.start"
 
 
 @dataclass(frozen=True, kw_only=True)
+class Request:
+    """What is to be compared, and how."""
+
+    script: Path
+    parallel: Path
+    """The same script where trainera converts it, else the one that was written by hand."""
+    converted: tuple[Converted, ...]
+    arguments: tuple[str, ...]
+    workers: int
+    engine: str
+    dtype: str = "float64"
+    steps: int | None = None
+    epochs: int | None = None
+    seed: int = 0
+    exact: bool = True
+    patience_s: float | None = None
+    """How long nothing may move; by default by how long the sequential run took."""
+    keep: Path | None = None
+    """Where to leave the traces; by default nowhere."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Side:
     """What one side of the comparison left behind."""
 
