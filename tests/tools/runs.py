@@ -64,10 +64,12 @@ class Runner:
         timeout: float = 90,
         env: dict[str, str] | None = None,
         hidden: list[str] | None = None,
+        observer: dict[str, object] | None = None,
     ) -> Run:
         """Runs a script plainly (`workers` 0) or as that many workers under torchrun's variables.
 
-        `hidden` names modules that the script cannot import.
+        `hidden` names modules that the script cannot import. With `observer` the run is observed
+        as `trainera verify` does.
         """
         logs = cwd / ".log"
         environment = {"TQDM_DISABLE": "", **(env or {})}
@@ -88,6 +90,7 @@ class Runner:
             "timeout": timeout,
             "env": environment,
             "hidden": hidden or [],
+            "observer": observer,
         }
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(json.dumps(job) + "\n")

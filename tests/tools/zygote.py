@@ -31,6 +31,10 @@ def work(job: dict, rank: int) -> None:
         sys.modules[name] = None  # type: ignore[assignment]  # importing it fails
     sys.argv = [job["script"], *job["arguments"]]
     sys.path[0] = str(Path(job["script"]).parent)
+    if job.get("observer"):
+        from trainera.verify.observe.start import begin
+
+        begin(job["observer"])
     status = 0
     try:
         runpy.run_path(job["script"], run_name="__main__")

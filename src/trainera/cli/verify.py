@@ -64,6 +64,16 @@ def verify(
     epochs: Annotated[
         int | None, typer.Option(metavar="K", help="Stop after K epochs.", min=1)
     ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            help="Where random numbers stand in the way of a comparison step by step, compare the "
+            "results of K runs each.",
+            min=3,
+            show_default=False,
+        ),
+    ] = None,
     timeout: Annotated[
         float | None,
         typer.Option(
@@ -87,7 +97,7 @@ def verify(
     require_engine(engine)
     from trainera import engines
     from trainera.pipeline import convert_script
-    from trainera.verify.judge import Interrupted, judge
+    from trainera.verify.judge import Interrupted, judge, judge_by_results
     from trainera.verify.run import Request
 
     for path in (script, *([pair] if pair else [])):
@@ -118,6 +128,8 @@ def verify(
     try:
         with _Progress(quiet=json) as progress:
             verdict = judge(request, progress.show)
+            if seeds is not None and verdict.chance:
+                verdict = judge_by_results(request, verdict, seeds, progress.show)
     except Interrupted as end:
         raise typer.Exit(end.status) from None
     if html is not None:

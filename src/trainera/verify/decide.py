@@ -125,7 +125,7 @@ def _compared(
     first = differences[0]
     doubt = _doubt(found, first, alone, workers)
     if doubt:
-        return replace(verdict, outcome=Outcome.UNDECIDED, reason=doubt, first=first)
+        return replace(verdict, outcome=Outcome.UNDECIDED, reason=doubt, first=first, chance=True)
     step = "" if first.step is None else f" at step {first.step}"
     return replace(
         verdict,

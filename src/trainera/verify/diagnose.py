@@ -4,6 +4,7 @@ Each function knows the causes of one quantity. What no cause is known for is sa
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from trainera.verify.compare import Comparison, listed
 from trainera.verify.misdealt import Detail, cause_of_samples
@@ -105,20 +106,28 @@ def _gradient(found: Comparison, first: Difference, detail: Callable[[], Detail]
     norms = [other.gradient for other in others]
     clips = [other.clips for other in others]
     apart_now = any(not _close(norm[1], norms[0][1]) for norm in norms[1:])
-    if any(clip != clips[0] for clip in clips) or (one.clips and not _same(one.clips, clips[0])):
-        return Diagnosis(
-            name="clipped-before-averaging",
-            text="gradients are clipped before they are averaged: each worker clips by the norm "
-            f"of its own share ({listed(f'{clip[0]:.6g}' for clip in clips if clip)})",
-            do="clip when the gradients of all workers have been averaged",
-        )
     if apart_now:
         return Diagnosis(
             name="not-averaged",
             text="every worker steps with the gradient of its own slice: they are never averaged",
             do="wrap the network or the optimizer, and use the wrapped one",
         )
-    ratio = norms[0][0] / one.gradient[0] if one.gradient[0] else 0.0
+    if any(not _same(clip, clips[0]) for clip in clips[1:]):
+        return Diagnosis(
+            name="clipped-before-averaging",
+            text="gradients are clipped before they are averaged: each worker clips by the norm "
+            f"of its own share ({listed(f'{clip[0]:.6g}' for clip in clips if clip)})",
+            do="clip when the gradients of all workers have been averaged",
+        )
+    if len(one.clips) != len(clips[0]):
+        return Diagnosis(
+            name="clipped-otherwise",
+            text=f"gradients are clipped {len(clips[0])} times instead of {len(one.clips)}",
+            do="clip as the sequential script does",
+        )
+    # What was before clipping tells more than what is left after it.
+    whole, part = (one.clips[0], clips[0][0]) if one.clips else (one.gradient[0], norms[0][0])
+    ratio = part / whole if whole else 0.0
     if _close(ratio, size):
         return Diagnosis(
             name="gradients-summed",
@@ -161,15 +170,21 @@ def _rate(found: Comparison, first: Difference, detail: Callable[[], Detail]) ->
             f"the {size} workers; but it has not",
             do="keep the learning rate while the global batch is kept",
         )
-    rates = [s.learning_rates for s in found.runs.sequential.steps]
-    shown = [s.learning_rates for s in found.runs.workers[0].steps]
-    ahead = min(size * step, len(rates) - 1)
-    if shown[step] in (rates[ahead], rates[min(step + 1, len(rates) - 1)]) or _ahead(rates, shown):
+    mine = _schedules(found.runs.sequential.steps, step)
+    theirs = [_schedules(worker.steps, step) for worker in found.runs.workers]
+    if any(len(given) > len(mine) for given in theirs):
         return Diagnosis(
             name="schedule-too-fast",
             text="the learning rate follows its schedule faster: the scheduler is stepped more "
             "often than once where the sequential script steps it",
             do="step the scheduler as often as the sequential script does",
+        )
+    if any(None not in given and not _same(given, mine) for given in theirs if mine != given):
+        return Diagnosis(
+            name="schedule-by-share",
+            text="the scheduler waits for a number, and it is given another one: that of one "
+            "worker's share",
+            do="give it the metric of all samples, the same on all workers",
         )
     return Diagnosis(
         name="schedule",
@@ -183,11 +198,9 @@ def _rates_differ(steps: Sequence[Step]) -> bool:
     return len({step.learning_rates for step in steps}) > 1
 
 
-def _ahead(rates: Sequence[tuple[float, ...]], shown: Sequence[tuple[float, ...]]) -> bool:
-    """Whether the rates change earlier, to values that the sequential schedule has later."""
-    known = set(rates)
-    first = next(i for i, (a, b) in enumerate(zip(rates, shown, strict=False)) if a != b)
-    return shown[first] in known and shown[first] in rates[first:]
+def _schedules(steps: Sequence[Step], until: int) -> list[Any]:
+    """What the schedulers were given up to a step."""
+    return [given for step in steps[: until + 1] for given in step.schedules]
 
 
 def _weights(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:

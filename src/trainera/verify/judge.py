@@ -2,17 +2,21 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from trainera.verify.decide import before_parallel, decide
 from trainera.verify.run import Request, Side, observe
-from trainera.verify.verdict import Verdict
+from trainera.verify.statistics import equivalence, final_loss
+from trainera.verify.trace import read_worker
+from trainera.verify.verdict import Outcome, Verdict
 
 _SIGNALS = 128
 """Statuses above are signals that the user sent."""
 
-_SHORTEST_PATIENCE_S = 60.0
+_PATIENCE_S = 120.0
+"""How long nothing may happen, no batch, no step: longer than it takes to prepare any data."""
 
 
 class Interrupted(Exception):
@@ -36,9 +40,39 @@ def judge(request: Request, progress: Callable[[str, int], None]) -> Verdict:
         early = before_parallel(request, sequential)
         if early is not None:
             return early
-        parallel = _run_parallel(request, sequential, directory, progress)
+        parallel = _run_parallel(request, directory, progress)
         _stop_if_asked(parallel)
         return decide(request, sequential, parallel)
+
+
+def judge_by_results(
+    request: Request, verdict: Verdict, seeds: int, progress: Callable[[str, int], None]
+) -> Verdict:
+    """Runs both with that many seeds, undisturbed, and tests whether they come to the same."""
+    losses: dict[str, list[float]] = {"sequential": [], "parallel": []}
+    free = replace(request, exact=False)
+    with TemporaryDirectory(prefix="verify-", ignore_cleanup_errors=True) as name:
+        for seed in range(seeds):
+            directory = Path(name) / str(seed)
+            one = replace(free, seed=seed + 1)
+            for run in (_run_sequential, _run_parallel):
+                side = run(one, directory, progress)
+                _stop_if_asked(side)
+                if not side.good:
+                    reason = f"with seed {seed + 1} the {side.name} run failed:\n{side.words}"
+                    return replace(verdict, outcome=Outcome.UNDECIDED, reason=reason)
+                workers = [read_worker(side.directory, rank) for rank in range(side.workers)]
+                losses[side.name].append(final_loss(workers))
+    result = equivalence("final loss", losses["sequential"], losses["parallel"])
+    notes = (*verdict.notes, verdict.reason)
+    if result.holds:
+        reason = f"by results, not step by step — {result}"
+        return replace(verdict, outcome=Outcome.EQUIVALENT, reason=reason, notes=notes)
+    if result.fails:
+        reason = f"by results — {result}"
+        return replace(verdict, outcome=Outcome.DIFFERENT, reason=reason, notes=notes)
+    reason = f"the results scatter too much to tell — {result}; more --seeds narrow it down"
+    return replace(verdict, reason=reason, notes=notes)
 
 
 def _stop_if_asked(side: Side) -> None:
@@ -57,16 +91,13 @@ def _run_sequential(
         1,
         directory=directory / "sequential",
         settings=_settings(request),
-        patience_s=request.patience_s or 600.0,
+        patience_s=request.patience_s or _PATIENCE_S,
         progress=lambda steps: progress("sequential", steps),
     )
 
 
-def _run_parallel(
-    request: Request, sequential: Side, directory: Path, progress: Callable[[str, int], None]
-) -> Side:
-    patience_s = request.patience_s or max(_SHORTEST_PATIENCE_S, 3 * sequential.wall_s)
-    choices = str(sequential.directory / "choices.json")
+def _run_parallel(request: Request, directory: Path, progress: Callable[[str, int], None]) -> Side:
+    choices = str(directory / "sequential" / "choices.json")
     return observe(
         "parallel",
         request.parallel,
@@ -75,7 +106,7 @@ def _run_parallel(
         request.workers,
         directory=directory / "parallel",
         settings={**_settings(request), "choices": choices},
-        patience_s=patience_s,
+        patience_s=request.patience_s or _PATIENCE_S,
         progress=lambda steps: progress("parallel", steps),
     )
 

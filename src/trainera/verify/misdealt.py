@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from trainera.verify.compare import Comparison
+from trainera.verify.compare import Comparison, listed
+from trainera.verify.trace import Worker
 from trainera.verify.verdict import Diagnosis, Difference
 
 
@@ -22,6 +23,7 @@ class Detail:
 def cause_of_samples(
     found: Comparison, first: Difference, detail: Callable[[], Detail]
 ) -> Diagnosis:
+    """Who was given what, told from the step itself, or from the epoch it is part of."""
     step = first.step or 0
     one, others = found.runs.at(step)
     size = found.runs.size
@@ -30,6 +32,13 @@ def cause_of_samples(
             name="not-split",
             text=f"every worker was given the whole batch: {size} workers do the same work",
             do="give each worker its own slice of every batch",
+        )
+    if any(len(other.losses) != len(one.losses) for other in others):
+        return Diagnosis(
+            name="accumulation",
+            text=f"{listed(len(other.losses) for other in others)} batches are accumulated before "
+            f"the step instead of {len(one.losses)}",
+            do="step after as many backward passes as the sequential script does",
         )
     everything = detail()
     mine = everything.sequential[step]
@@ -62,19 +71,13 @@ def cause_of_samples(
 
 def _order(found: Comparison, step: int, detail: Detail) -> Diagnosis:
     """The epoch as a whole tells whether only the order differs."""
-    epochs = [one.epoch for one in found.runs.sequential.steps]
-    epoch = epochs[step]
-    limit = found.runs.common_steps
-    inside = [index for index in range(limit) if epochs[index] == epoch]
-    mine = [digest for index in inside for digest in detail.sequential[index]]
-    by_worker = [
-        [digest for index in inside for digest in worker[index]] for worker in detail.parallel
-    ]
-    theirs = [digest for worker in by_worker for digest in worker]
-    before = [index for index in range(limit) if epochs[index] == epoch - 1]
-    for worker in detail.parallel:
-        again = [worker[index] for index in before] == [worker[index] for index in inside]
-        if before and again and len(before) == len(inside):
+    epoch = found.runs.sequential.steps[step].epoch
+    mine = _of_epoch(found.runs.sequential, detail.sequential, epoch)
+    pairs = list(zip(found.runs.workers, detail.parallel, strict=True))
+    theirs = [digest for pair in pairs for digest in _of_epoch(*pair, epoch)]
+    for worker, samples in pairs:
+        before = _of_epoch(worker, samples, epoch - 1)
+        if before and before == _of_epoch(worker, samples, epoch):
             return Diagnosis(
                 name="not-reshuffled",
                 text="the order of the samples is that of the epoch before: it is not shuffled "
@@ -90,6 +93,12 @@ def _order(found: Comparison, step: int, detail: Detail) -> Diagnosis:
         )
     extra = Counter(theirs) - Counter(mine)
     lost = Counter(mine) - Counter(theirs)
+    if lost and not extra:
+        return Diagnosis(
+            name="missing-samples",
+            text=f"{sum(lost.values())} samples of the epoch were not seen by any worker",
+            do="do not drop what does not divide evenly among the workers",
+        )
     if extra and all(digest in set(mine) for digest in extra):
         return Diagnosis(
             name="padded-duplicates" if len(theirs) > len(mine) else "duplicates",
@@ -97,15 +106,19 @@ def _order(found: Comparison, step: int, detail: Detail) -> Diagnosis:
             f"{sum(lost.values())} not at all: the workers' parts overlap, or are filled up",
             do="all workers must draw the same order and take different parts of it",
         )
-    if len(theirs) < len(mine):
-        return Diagnosis(
-            name="missing-samples",
-            text=f"{sum(lost.values())} samples of the epoch were not seen by any worker",
-            do="do not drop what does not divide evenly among the workers",
-        )
     return Diagnosis(
         name="other-samples",
         text="the workers saw samples that the sequential run did not train on: a random split "
         "came out differently, or the data is changed by random numbers of their own",
         do="split training and validation data with the same seed on all workers",
     )
+
+
+def _of_epoch(worker: Worker, samples: list[list[int]], epoch: int) -> list[int]:
+    """The samples that a worker saw in an epoch, in order."""
+    return [
+        digest
+        for step, seen in zip(worker.steps, samples, strict=False)
+        if step.epoch == epoch
+        for digest in seen
+    ]

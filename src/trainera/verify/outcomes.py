@@ -157,8 +157,9 @@ def _compare_output(found: Comparison, texts: tuple[Path, Path]) -> None:
             )
         if result.mismatch is not None:
             place = f"{name} line {result.mismatch.line}".strip()
+            step = _when(runs, result.mismatch.line) if quantity == "printed" else None
             found.differ(
-                quantity, None, sequential=result.mismatch.sequential.strip(),
+                quantity, step, sequential=result.mismatch.sequential.strip(),
                 parallel=result.mismatch.parallel.strip(), relative=result.mismatch.relative,
                 where=place,
             )  # fmt: skip
@@ -169,3 +170,11 @@ def _compare_output(found: Comparison, texts: tuple[Path, Path]) -> None:
                     quantity=quantity, relative=result.largest, step=None, compared=result.numbers
                 ),
             )
+
+
+def _when(runs: Runs, line: int) -> int | None:
+    """The step after which the sequential run printed this line, from 1, or would have."""
+    before = "".join(runs.sequential.stdout.splitlines(keepends=True)[: line - 1])
+    position = len(before.encode())
+    done = sum(step.printed <= position for step in runs.sequential.steps)
+    return max(0, done - 1) if runs.sequential.steps else None

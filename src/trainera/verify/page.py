@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from trainera.errors import Status, UserError
+from trainera.verify import tolerance as tolerances
 from trainera.verify.verdict import Verdict
 
 _MOST_POINTS = 1_500
@@ -119,30 +120,42 @@ def _figures(verdict: Verdict) -> str:
             losses.append({"step": step, "loss": others[step], "run": "parallel"})
             size = max(abs(ones[step]), abs(others[step])) or 1.0
             gap = max(_SMALLEST, abs(ones[step] - others[step]) / size)
-            gaps.append({"step": step, "relative difference": gap})
+            limit_here = tolerances.for_dtype(verdict.dtype).at(step)
+            gaps.append({"step": step, "relative difference": gap, "tolerance": limit_here})
+    steps = altair.X("step:Q", title="optimizer step", axis=altair.Axis(tickMinStep=1, format="d"))
+    dashes = altair.Scale(domain=["sequential", "parallel"], range=[[1, 0], [6, 5]])
     colours = altair.Scale(domain=["sequential", "parallel"], range=["#0072b2", "#d55e00"])
     loss = (
         altair.Chart(_data(losses), width=720, height=260)
         .mark_line()
         .encode(
-            x=altair.X("step:Q", title="optimizer step"),
+            x=steps,
             y=altair.Y("loss:Q", scale=altair.Scale(zero=False)),
             color=altair.Color("run:N", scale=colours, title=None),
-            strokeDash=altair.StrokeDash("run:N", title=None),
+            strokeDash=altair.StrokeDash("run:N", scale=dashes, title=None),
         )
     )
     gap = (
         altair.Chart(_data(gaps), width=720, height=180)
         .mark_line(color="#333")
         .encode(
-            x=altair.X("step:Q", title="optimizer step"),
-            y=altair.Y("relative difference:Q", scale=altair.Scale(type="log")),
+            x=steps,
+            y=altair.Y(
+                "relative difference:Q",
+                scale=altair.Scale(type="log", domainMin=_SMALLEST),
+                axis=altair.Axis(format=".0e", tickCount=6),
+            ),
         )
     )
-    drawn = [vl_convert.vegalite_to_svg(chart.to_json()) for chart in (loss, gap)]
+    limit = (
+        altair.Chart(_data([{**one, "relative difference": one["tolerance"]} for one in gaps]))
+        .mark_line(color="#d55e00", strokeDash=[2, 3])
+        .encode(x=steps, y="relative difference:Q")
+    )
+    drawn = [vl_convert.vegalite_to_svg(chart.to_json()) for chart in (loss, gap + limit)]
     captions = (
         "The loss of both runs, step by step.",
-        f"How far they are apart. Rounding stays near 1e-16; the tolerance is {verdict.tolerance}.",
+        f"How far they are apart; dotted, how far they may be: {verdict.tolerance}.",
     )
     return "".join(
         f"<figure>{svg}<figcaption>{escape(text)}</figcaption></figure>"

@@ -35,7 +35,7 @@ class Request:
     seed: int = 0
     exact: bool = True
     patience_s: float | None = None
-    """How long nothing may move; by default by how long the sequential run took."""
+    """How long nothing may move; two minutes by default."""
     keep: Path | None = None
     """Where to leave the traces; by default nowhere."""
 

@@ -33,6 +33,10 @@ class Step:
     """The weights before the step: norm and sum."""
     weights: tuple[float, float] = (0.0, 0.0)
     epoch: int = 0
+    printed: int = 0
+    """How many bytes had been printed by then."""
+    schedules: list[float | None] = field(default_factory=list)
+    """The steps of schedulers since the last step, with the number that each was given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +140,8 @@ class _Reader:
                 self._end_pass(event["l"])
             case "back":
                 self._learn(event["v"])
+            case "rate":
+                self._step.schedules.append(event["m"])
             case "clip":
                 self._step.clips.append(event["v"])
             case "step":
@@ -189,6 +195,7 @@ class _Reader:
         step.before = _pair(event["before"])
         step.weights = _pair(event["w"])
         step.epoch = self._epoch
+        step.printed = event["out"]
         self._worker.steps.append(step)
         self._step = Step()
 

@@ -76,6 +76,8 @@ class Verdict:
     largest: tuple[Largest, ...] = ()
     rows: tuple[int, ...] = ()
     """Samples that each worker learned from."""
+    chance: bool = False
+    """It is undecided because of random numbers; the results of many runs may tell."""
     notes: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
     """Where each worker stood when the run was ended because nothing moved any more."""

@@ -18,7 +18,7 @@ for epoch in range(2):
         loss.backward()
         seen += loss.item()
         if (number + 1) % 2 == 0:
-            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            nn.utils.clip_grad_norm_(model.parameters(), 8.0)
             optimizer.step()
             optimizer.zero_grad()
             scheduler.step()

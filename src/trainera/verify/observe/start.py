@@ -43,6 +43,8 @@ def begin(content: dict[str, Any]) -> None:
     numpy.random.seed(settings.seed)
     torch.manual_seed(settings.seed)
     _without_entropy(settings.seed)
+    if not settings.exact:
+        _shift_seeds(settings.seed)
     samples.install()
     samples.on_end_of_epoch = state.end_of_epoch
     steps.install()
@@ -102,6 +104,22 @@ def _without_entropy(seed: int) -> None:
 
     put(numpy.random, "default_rng", default_rng)
     put(random, "seed", python_seed)
+
+
+def _shift_seeds(by: int) -> None:
+    """A script that sets its own seed gets another one in every run."""
+    import numpy
+    import torch
+
+    def shifted(original: Any) -> Any:
+        def seed(given: Any, *args: Any, **options: Any) -> Any:
+            return original(given + by if isinstance(given, int) else given, *args, **options)
+
+        return seed
+
+    put(torch, "manual_seed", shifted(torch.manual_seed))
+    put(random, "seed", shifted(random.seed))
+    put(numpy.random, "seed", shifted(numpy.random.seed))
 
 
 def _watch_writer(journal: Any) -> None:

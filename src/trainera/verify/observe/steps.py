@@ -1,9 +1,12 @@
 """What is learned from: losses, gradients, learning rates and what a step makes of them."""
 
+import os
+import sys
 import weakref
 from typing import Any
 
 import torch
+from torch.optim import lr_scheduler
 from torch.optim.optimizer import (
     Optimizer,
     register_optimizer_step_post_hook,
@@ -41,6 +44,7 @@ class Steps:
         put(torch.autograd, "backward", backward)
         for name in ("clip_grad_norm_", "clip_grad_norm"):
             self._watch_clipping(name)
+        self._watch_schedulers()
         register_optimizer_step_pre_hook(self._before)
         register_optimizer_step_post_hook(self._after)
 
@@ -68,6 +72,29 @@ class Steps:
 
         put(module, name, clip)
         put(module.clip_grad, name, clip)
+
+    def _watch_schedulers(self) -> None:
+        """Notes each step of a schedule, and the number that it is given if it waits for one."""
+        depth = 0
+
+        def watched(original: Any) -> Any:
+            def step(scheduler: Any, *args: Any, **options: Any) -> Any:
+                nonlocal depth
+                depth += 1
+                try:
+                    return original(scheduler, *args, **options)
+                finally:
+                    depth -= 1
+                    if not depth:  # a schedule may be made of others
+                        given = args[0] if args else options.get("metrics")
+                        number = None if given is None else float(given)
+                        self.recorder.write("rate", m=number)
+
+            return step
+
+        for kind in vars(lr_scheduler).values():
+            if isinstance(kind, type) and "step" in vars(kind):
+                put(kind, "step", watched(vars(kind)["step"]))
 
     def number(self, optimizer: Any) -> int:
         """The optimizer's number in the order of first steps; a wrapper shares its inner's."""
@@ -112,6 +139,8 @@ class Steps:
                 current.stepped = True
                 self.recorder.epochs += 1
             self.recorder.step += 1
+            sys.stdout.flush()
+            event["out"] = os.lseek(1, 0, os.SEEK_CUR)
             self.recorder.write("step", o=self.number(optimizer), **event)
 
     def _gradients(self, optimizer: Any) -> dict[str, Any]:
