@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from trainera import __version__
-from trainera.cli import check, convert, doctor, explain, render, run
+from trainera.cli import bench, check, convert, doctor, explain, render, run
 from trainera.cli.trouble import TRACEBACK, as_user_error
 from trainera.errors import Status
 
@@ -47,6 +47,7 @@ app = typer.Typer(
 app.command("convert", epilog=convert.EPILOG)(convert.convert)
 app.command("check", epilog=check.EPILOG)(check.check)
 app.command("run", epilog=run.EPILOG, cls=run.RunCommand)(run.run)
+app.command("bench", epilog=bench.EPILOG, cls=bench.BenchCommand)(bench.bench)
 app.command("doctor")(doctor.doctor)
 app.command("explain", epilog=explain.EPILOG)(explain.explain)
 
