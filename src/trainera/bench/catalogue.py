@@ -33,13 +33,14 @@ class Workload:
     def subject(self, size: str) -> Subject:
         trained = self.batch is not None
         return Subject(
-            name=self.name,
+            name=f"{self.name} {size}",
             script=str(self.script),
             arguments=("--size", size),
             metric=self.metric if trained else "",
             metric_name="perplexity" if self.metric == _PERPLEXITY else "accuracy",
             batch=None if self.batch is None else ("--batch-size", self.batch),
             rate=("--lr", self.rate) if trained else None,
+            seed="--seed" if trained else "",
             framework=self.framework,
             splits=trained,
         )

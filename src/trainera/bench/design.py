@@ -25,6 +25,8 @@ class Subject:
     """The option that sets the batch, with its value."""
     rate: tuple[str, float] | None = None
     """The option that sets the learning rate, with its value."""
+    seed: str = ""
+    """The option that sets the seed: it then changes from block to block, alike for all."""
     own_folder: bool = True
     """Whether it runs in a folder of its own, or where the user is."""
     framework: str = "torch"
@@ -175,6 +177,8 @@ def command_arguments(run: Run) -> tuple[str, ...]:
         option, rate = run.subject.rate
         rate = float(setting.pop(option, rate)) * run.strategy.rate_factor
         words += [option, f"{rate:g}"]
+    if run.subject.seed and run.subject.seed not in setting:
+        words += [run.subject.seed, str(run.block)]
     for option, level in setting.items():
         words += [option, level]
     return tuple(words)

@@ -42,6 +42,8 @@ class Request:
     batch_argument: str = ""
     """How a script of the user's is told its batch, for example ``--batch-size=64``."""
     lr_argument: str = ""
+    seed_argument: str = ""
+    """The option by which a script of the user's is told its seed, for example ``--seed``."""
     arguments: tuple[str, ...] = ()
     """Arguments of a script of the user's."""
     factors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -220,6 +222,7 @@ def _own_script(name: str, request: Request) -> Subject:
         metric_name=request.metric_name,
         batch=None if batch is None else (batch[0], int(batch[1])),
         rate=rate,
+        seed=request.seed_argument,
         own_folder=False,
     )
 

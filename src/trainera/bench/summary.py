@@ -109,6 +109,10 @@ def _compare(
             by_strategy.setdefault(result.strategy, []).append(result)
     timed = {name: _timed(runs) for name, runs in by_strategy.items() if _timed(runs)}
     names = list(timed)
+    if SEQUENTIAL in timed:  # ours come in random order, published ones in their own
+        names.sort(
+            key=lambda name: (name != SEQUENTIAL, name.partition(" ")[0], _size(timed, name))
+        )
     reference = wanted if wanted in timed else SEQUENTIAL
     if reference not in timed:
         reference = names[0] if names else ""
@@ -126,6 +130,10 @@ def _compare(
         ),
         results=results,
     )
+
+
+def _size(timed: Mapping[str, Sequence[Result]], name: str) -> tuple[int, str]:
+    return timed[name][0].workers, name
 
 
 def _timed(runs: Sequence[Result]) -> tuple[Result, ...]:

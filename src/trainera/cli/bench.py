@@ -17,8 +17,8 @@ from trainera.cli import render
 from trainera.errors import Status, UserError
 
 if TYPE_CHECKING:
-    from trainera.bench.results import Result
     from trainera.bench.request import Experiment
+    from trainera.bench.results import Result
     from trainera.store import Store
 
 STORE = Path("trainera-bench.db")
@@ -104,6 +104,9 @@ def bench(
         str | None,
         typer.Option(metavar="OPTION=VALUE", help="How your script is told its learning rate."),
     ] = None,
+    seed_argument: Annotated[
+        str | None, typer.Option(metavar="OPTION", help="How your script is told its seed.")
+    ] = None,
     phases: Annotated[
         bool | None, typer.Option("--phases/--no-phases", help="Time the parts of a step.")
     ] = None,
@@ -143,6 +146,7 @@ def bench(
         "metric_name": metric_name,
         "batch_argument": batch_argument,
         "lr_argument": lr_argument,
+        "seed_argument": seed_argument,
         "phases": phases,
         "watts_per_core": watts_per_core,
         "seed": seed,
