@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from trainera import __version__
-from trainera.cli import check, convert, doctor, explain, render, run, verify
+from trainera.cli import bench, check, convert, doctor, explain, render, report, run, verify
 from trainera.cli.trouble import TRACEBACK, as_user_error
 from trainera.errors import Status
 
@@ -25,6 +25,7 @@ EPILOG = """\
   trainera convert train.py          write train_ddp.py, then start it with
                                      torchrun --nproc-per-node 4 train_ddp.py
   trainera run train.py -n 4         convert in memory and train
+  trainera bench train.py -n 1,2     measure it; trainera report shows what came out
   trainera doctor                    what this machine can run
 
 [bold]Exit status[/bold]
@@ -48,6 +49,8 @@ app.command("convert", epilog=convert.EPILOG)(convert.convert)
 app.command("check", epilog=check.EPILOG)(check.check)
 app.command("run", epilog=run.EPILOG, cls=run.RunCommand)(run.run)
 app.command("verify", epilog=verify.EPILOG, cls=run.RunCommand)(verify.verify)
+app.command("bench", epilog=bench.EPILOG, cls=bench.BenchCommand)(bench.bench)
+app.command("report", epilog=report.EPILOG)(report.report)
 app.command("doctor")(doctor.doctor)
 app.command("explain", epilog=explain.EPILOG)(explain.explain)
 

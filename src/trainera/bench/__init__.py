@@ -1,0 +1,1 @@
+"""Measuring what was gained: experiment design, runner, meters, statistics."""

@@ -1,0 +1,88 @@
+"""The workloads that come with trainera: plain sequential scripts, and what is known about them."""
+
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainera.bench.design import Subject
+from trainera.errors import UserError
+
+SIZES = ("tiny", "small", "full")
+FOLDER = Path(__file__).parents[1] / "workloads"
+
+_ACCURACY = r"accuracy ([0-9.]+)"
+_PERPLEXITY = r"perplexity ([0-9.]+)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """A script of the folder ``workloads``."""
+
+    name: str
+    title: str
+    batch: int | None = 128
+    """None: a micro-benchmark, which has neither batch nor rate and is not converted."""
+    rate: float = 0.1
+    metric: str = _ACCURACY
+    framework: str = "torch"
+
+    @property
+    def script(self) -> Path:
+        return FOLDER / f"{self.name}.py"
+
+    def subject(self, size: str) -> Subject:
+        trained = self.batch is not None
+        return Subject(
+            name=f"{self.name} {size}",
+            script=str(self.script),
+            arguments=("--size", size),
+            metric=self.metric if trained else "",
+            metric_name="perplexity" if self.metric == _PERPLEXITY else "accuracy",
+            batch=None if self.batch is None else ("--batch-size", self.batch),
+            rate=("--lr", self.rate) if trained else None,
+            seed="--seed" if trained else "",
+            framework=self.framework,
+            splits=trained,
+        )
+
+    def missing(self) -> str | None:
+        """What it needs and this Python has not."""
+        if importlib.util.find_spec(self.framework) is None:
+            return f"{self.name} needs {self.framework}, which is not installed"
+        return None
+
+
+WORKLOADS = (
+    Workload(name="mnist_mlp", title="MNIST, perceptron 784-512-512-10", rate=0.05),
+    Workload(name="mnist_cnn", title="MNIST, small CNN", rate=0.05),
+    Workload(name="fashion_cnn", title="Fashion-MNIST, CNN", rate=0.05),
+    Workload(name="cifar10_cnn", title="CIFAR-10, medium CNN", batch=64, rate=0.02),
+    Workload(name="cifar100_resnet18", title="CIFAR-100, ResNet-18", batch=64, rate=0.05),
+    Workload(name="imdb_transformer", title="IMDB, small transformer", batch=32, rate=0.001),
+    Workload(
+        name="wikitext_transformer",
+        title="WikiText, transformer language model",
+        batch=16,
+        rate=0.001,
+        metric=_PERPLEXITY,
+    ),
+    Workload(name="fish_resnet34", title="fish, ResNet-34", rate=0.05),
+    Workload(name="mnist_192", title="MNIST, 784-192-10 in PyTorch", rate=0.05),
+    Workload(
+        name="mnist_192_keras", title="MNIST, 784-192-10 in Keras", rate=0.05, framework="keras"
+    ),
+    Workload(name="micro_matmul", title="matrix products", batch=None),
+    Workload(name="micro_convolution", title="training step of a convolution", batch=None),
+)
+
+
+def find_workload(name: str) -> Workload:
+    for workload in WORKLOADS:
+        if workload.name == name:
+            return workload
+    from difflib import get_close_matches
+
+    names = [workload.name for workload in WORKLOADS]
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there is {', '.join(names)}"
+    raise UserError(f"no workload or script is called '{name}' — {hint}")

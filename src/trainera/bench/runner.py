@@ -1,0 +1,150 @@
+"""Makes the runs of an experiment, one after the other, and stores each as soon as it is over."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+
+from trainera.bench import records
+from trainera.bench.design import Run, command_arguments, from_data
+from trainera.bench.energy import Meters
+from trainera.bench.energy.estimate import estimate
+from trainera.bench.energy.sampler import Sampler
+from trainera.bench.process import Ended, command, environment, run_process
+from trainera.bench.progress import Progress
+from trainera.bench.results import DeviceEnergy, Power, Result, State
+from trainera.errors import Status
+from trainera.store import Store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How every run is made."""
+
+    phases: bool = True
+    threads: int | None = None
+    """Of each process; None: as the script and trainera have it."""
+    timeout_s: float | None = None
+    cool_down_s: float = 0.0
+    watts_per_core: float | None = None
+
+
+def run_experiment(
+    store: Store,
+    experiment: int,
+    settings: Settings,
+    meters: Meters,
+    say: Callable[[str], None],
+) -> dict[str, int]:
+    """Makes what is still planned; how many runs of the experiment are now in which state."""
+    planned = [(one.id, from_data(one.plan)) for one in store.planned(experiment)]
+    progress = Progress([run for _, run in planned], store.results(experiment))
+    hopeless: dict[tuple[str, str | None], Result] = {}
+    for number, (key, run) in enumerate(planned):
+        refused = hopeless.get((run.subject.name, run.strategy.engine))
+        if refused is not None:
+            store.finish({key: _ended_early(run, "refused", refused.message)})
+            progress.skip(run)
+            continue
+        if number and settings.cool_down_s:
+            time.sleep(settings.cool_down_s)
+        say(progress.before(run))
+        result = run_once(run, settings, meters)
+        store.finish({key: result})
+        say(progress.after(run, result))
+        if result.state == "refused":
+            hopeless[run.subject.name, run.strategy.engine] = result
+    return store.counts(experiment)
+
+
+def run_once(run: Run, settings: Settings, meters: Meters) -> Result:
+    """One run, measured."""
+    sampled = run.kind == "energy" and bool(meters)
+    with tempfile.TemporaryDirectory(prefix="bench-") as name:
+        folder = Path(name)
+        (folder / "records").mkdir()
+        (folder / "work").mkdir()
+        words = command(
+            run.subject.script,
+            run.strategy.engine,
+            run.strategy.workers,
+            command_arguments(run),
+        )
+        surroundings = environment(
+            folder / "records",
+            script=run.strategy.engine is None,
+            phases=settings.phases,
+            threads=settings.threads,
+        )
+        place = folder / "work" if run.subject.own_folder else Path.cwd()
+        sampler = Sampler(meters) if sampled else None
+        with sampler or nullcontext():
+            ended = run_process(words, surroundings, place, settings.timeout_s)
+        found = records.read_records(folder / "records")
+    state, message = _verdict(ended, settings.timeout_s)
+    if state != "done":
+        return _ended_early(run, state, message, ended)
+    metrics = records.metrics_in(run.subject.metric, ended.stdout)
+    measured = records.measures(found, metrics)
+    energy: tuple[DeviceEnergy, ...] = ()
+    power: Power | None = None
+    troubles = list(measured.errors)
+    if sampler is not None:
+        energy, power = sampler.energies(measured.used_gpus), sampler.power()
+        troubles += sampler.gone.values()
+    elif settings.watts_per_core is not None and not meters:
+        energy = estimate(ended.cpu_s, settings.watts_per_core)
+    return Result(
+        workload=run.subject.name,
+        strategy=run.strategy.name,
+        workers=run.strategy.workers,
+        batch=run.strategy.batch,
+        kind=run.kind,
+        block=run.block,
+        setting=dict(run.setting),
+        message="; ".join(troubles),
+        data=records.data_in(ended.stdout),
+        wall_s=ended.wall_s,
+        total_s=measured.total_s,
+        train_s=measured.train_s,
+        validation_s=measured.validation_s,
+        test_s=measured.test_s,
+        epochs=measured.epochs,
+        phases_s=measured.phases_s,
+        meter_s=measured.meter_s if settings.phases else None,
+        samples=measured.samples,
+        peak_memory_bytes=measured.peak_memory_bytes,
+        peak_gpu_memory_bytes=measured.peak_gpu_memory_bytes,
+        metric_name=run.subject.metric_name if metrics else "",
+        metric=metrics[-1] if metrics else None,
+        figures=records.figures_in(ended.stdout),
+        energy=energy,
+        power=power,
+    )
+
+
+def _verdict(ended: Ended, timeout_s: float | None) -> tuple[State, str]:
+    if ended.timed_out:
+        return "failed", f"not done after {timeout_s:g} s"
+    if ended.status == 0:
+        return "done", ""
+    state: State = "refused" if ended.status == Status.REFUSED else "failed"
+    end = f"ended by signal {-ended.status}" if ended.status < 0 else f"status {ended.status}"
+    return state, ended.last_words or end
+
+
+def _ended_early(run: Run, state: State, message: str, ended: Ended | None = None) -> Result:
+    return Result(
+        workload=run.subject.name,
+        strategy=run.strategy.name,
+        workers=run.strategy.workers,
+        batch=run.strategy.batch,
+        kind=run.kind,
+        block=run.block,
+        setting=dict(run.setting),
+        state=state,
+        message=message,
+        wall_s=None if ended is None else ended.wall_s,
+    )

@@ -1,0 +1,117 @@
+"""Strategies: an engine, a number of workers, and what becomes of the batch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from trainera.errors import UserError
+
+Batch = Literal["global", "per-worker"]
+Rate = Literal["keep", "linear", "sqrt"]
+RATES: tuple[Rate, ...] = ("keep", "linear", "sqrt")
+
+_HOW = "write sequential, ENGINE:WORKERS, ENGINE:WORKERS:per-worker or …:per-worker:linear"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strategy:
+    """One way to train a script."""
+
+    engine: str | None = None
+    """None: the script as it is, in one process."""
+    framework: str = "torch"
+    workers: int = 1
+    batch: Batch = "global"
+    """Whether the batch is shared among the workers or each gets one of that size."""
+    rate: Rate = "keep"
+    """What becomes of the learning rate when the batch grows."""
+
+    @property
+    def name(self) -> str:
+        if self.engine is None:
+            return "sequential"
+        words = [self.engine, str(self.workers)]
+        if self.batch == "per-worker":
+            words.append("per-worker")
+        if self.rate != "keep":
+            words.append(f"lr {self.rate}")
+        return " ".join(words)
+
+    @property
+    def batch_factor(self) -> int:
+        """How much larger the global batch is than what the script says."""
+        return self.workers if self.batch == "per-worker" else 1
+
+    @property
+    def rate_factor(self) -> float:
+        if self.rate == "linear":
+            return float(self.batch_factor)
+        return self.batch_factor**0.5 if self.rate == "sqrt" else 1.0
+
+
+SEQUENTIAL = Strategy()
+
+
+def parse(text: str, engines: Mapping[str, str]) -> Strategy:
+    """The strategy that a user wrote as ``ddp:2:per-worker:linear``.
+
+    `engines` are those that there are, with the framework of each.
+    """
+    engine, *rest = text.strip().split(":")
+    if engine == "sequential" and not rest:
+        return SEQUENTIAL
+    if engine not in engines:
+        raise UserError(
+            f"strategy '{text}': no engine is called '{engine}' — there is: {', '.join(engines)}; "
+            f"{_HOW}"
+        )
+    workers = number_of_workers(rest[0]) if rest else 0
+    if workers < 1:
+        raise UserError(f"strategy '{text}': the number of workers is missing — {_HOW}")
+    batch: Batch = "global"
+    rate: Rate = "keep"
+    for word in rest[1:]:
+        if word in ("global", "per-worker"):
+            batch = "per-worker" if word == "per-worker" else "global"
+        elif word in RATES:
+            rate = next(known for known in RATES if known == word)
+        else:
+            raise UserError(f"strategy '{text}': '{word}' is not understood — {_HOW}")
+    if rate != "keep" and batch == "global":
+        raise UserError(
+            f"strategy '{text}': a learning rate is scaled when the batch grows, and this one is "
+            "kept — add per-worker"
+        )
+    return Strategy(
+        engine=engine, framework=engines[engine], workers=workers, batch=batch, rate=rate
+    )
+
+
+def number_of_workers(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise UserError(f"'{text}' is not a number of workers — give 1 or more")
+    return number
+
+
+def usual(
+    engines: Mapping[str, str], workers: Sequence[int], *, all_workers: bool
+) -> list[Strategy]:
+    """Sequential, then the engines on the numbers of workers.
+
+    For the first engine and the most workers also with the batch that grows: the figure that others
+    publish, and what it costs in accuracy. Engines after the first are tried on the most workers
+    only, unless `all_workers`.
+    """
+    found = [SEQUENTIAL]
+    most = max(workers)
+    for number, (engine, framework) in enumerate(engines.items()):
+        tried = workers if number == 0 or all_workers else [most]
+        found += [Strategy(engine=engine, framework=framework, workers=one) for one in tried]
+        if number == 0 and most > 1:
+            grown = Strategy(engine=engine, framework=framework, workers=most, batch="per-worker")
+            found.append(grown)
+    return found

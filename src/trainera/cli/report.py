@@ -1,0 +1,121 @@
+"""``trainera report``: what a benchmark gave, as one HTML file, as text or as data."""
+
+import importlib.util
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from trainera.cli import render
+from trainera.cli.bench import STORE
+from trainera.errors import Status, UserError
+
+if TYPE_CHECKING:
+    from trainera.report.document import Document
+
+EPILOG = """\
+[bold]Examples[/bold]
+  trainera report                                 of the latest experiment here
+  trainera report bench.db -o report.html
+  trainera report bench.db --format md
+  trainera report FOLDER --reference '1 GPU'      of published measurements
+"""
+_NEEDS = ("altair", "jinja2", "numpy", "scipy", "vl_convert")
+
+
+class Form(str, Enum):
+    """What a report is written as."""
+
+    HTML = "html"
+    MARKDOWN = "md"
+    CSV = "csv"
+    JSON = "json"
+
+
+def report(
+    store: Annotated[
+        Path,
+        typer.Argument(metavar="STORE", help="What `trainera bench` wrote, or published results."),
+    ] = STORE,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", help="Where to; report.html if HTML is asked for, else stdout."
+        ),
+    ] = None,
+    form: Annotated[Form, typer.Option("--format", help="What to write.")] = Form.HTML,
+    reference: Annotated[
+        str | None,
+        typer.Option(metavar="STRATEGY", help="What to compare with; sequential if not given."),
+    ] = None,
+    experiment: Annotated[
+        str, typer.Option(metavar="N|all", help="Which experiment of the store.")
+    ] = "latest",
+) -> None:
+    """Show which strategy to use and what it costs.
+
+    The page works offline: charts, tables and raw data are in the one file.
+    """
+    missing = [name for name in _NEEDS if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UserError(
+            f"a report needs {', '.join(missing)}: pip install 'trainera[report]'", Status.FAILED
+        )
+    from trainera.report import document as forms
+    from trainera.report.page import as_html
+
+    found = _document(store, reference, experiment)
+    if reference is not None and all(
+        one.comparison.reference != reference for one in found.sections
+    ):
+        names = sorted({row.strategy for one in found.sections for row in one.comparison.rows})
+        raise UserError(f"--reference '{reference}': not measured — there is {', '.join(names)}")
+    writers = {
+        Form.HTML: as_html,
+        Form.MARKDOWN: forms.as_markdown,
+        Form.CSV: forms.as_csv,
+        Form.JSON: forms.as_json,
+    }
+    text = writers[form](found)
+    if output is None and form is Form.HTML:
+        output = Path("report.html")
+    if output is None:
+        sys.stdout.write(text)
+        return
+    output.write_text(text, encoding="utf-8")
+    for section in found.sections:
+        render.say(f"{section.comparison.title}: {section.verdict.text}")
+    render.say(f"trainera: the report is in {render.shown(output)}")
+
+
+def _document(path: Path, reference: str | None, wanted: str) -> "Document":
+    from trainera.bench.published import is_published, read_published
+    from trainera.report.document import document
+    from trainera.store import Store
+
+    if is_published(path):
+        return document("Published measurements", read_published(path), reference=reference)
+    with Store(path, create=False) as store:
+        experiments = store.experiments()
+        if not experiments:
+            raise UserError(f"{path}: no experiment in it yet — run `trainera bench` first")
+        chosen = None if wanted == "all" else experiments[-1]
+        if wanted not in ("all", "latest"):
+            chosen = next((one for one in experiments if str(one.id) == wanted), None)
+            if chosen is None:
+                known = ", ".join(str(one.id) for one in experiments)
+                raise UserError(f"--experiment {wanted}: there is {known}, latest or all")
+        results = store.results(None if chosen is None else chosen.id)
+    if not results:
+        raise UserError(f"{path}: no run is finished yet — go on with `trainera bench`")
+    shown = chosen or experiments[-1]
+    return document(
+        "Which strategy to use",
+        results,
+        reference=reference,
+        request=shown.request,
+        machine=shown.machine,
+        created=shown.created,
+    )

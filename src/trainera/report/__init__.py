@@ -1,0 +1,1 @@
+"""Reports: from results to one sentence, tables, charts and a page."""

@@ -1,0 +1,383 @@
+"""The charts of a comparison, drawn by altair into SVG that needs nothing else.
+
+Each is drawn twice, for a wide and for a narrow screen, because text that shrinks with its picture
+cannot be read on a phone.
+"""
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from trainera.bench.results import Result
+from trainera.bench.summary import Comparison, Row
+
+WIDE, NARROW = 560, 230
+# Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 4], [1, 3], [12, 3])
+PHASES = ("data", "forward", "backward", "optimizer", "other")
+PHASE_TITLES = {"backward": "backward and communication"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """A drawn chart."""
+
+    name: str
+    title: str
+    note: str
+    wide: str
+    narrow: str
+    marks: int
+    """How many bars, points or lines show data."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Drawing:
+    """What to draw at a width; None at any if there is nothing to show."""
+
+    name: str
+    title: str
+    note: str
+    marks: int
+    draw: Callable[[int], Any]
+
+
+def charts(comparison: Comparison, prefix: str) -> tuple[Chart, ...]:
+    """All charts for which there are figures; `prefix` keeps their ids apart on a page."""
+    if not comparison.rows:
+        return ()
+    found = []
+    for make in (_speedup, _efficiency, _phases, _metric, _power, _energy, _edp, _pareto):
+        drawing = make(comparison)
+        if drawing is not None:
+            found.append(
+                Chart(
+                    name=drawing.name,
+                    title=drawing.title,
+                    note=drawing.note,
+                    wide=_svg(drawing.draw(WIDE), f"{prefix}-{drawing.name}-wide"),
+                    narrow=_svg(drawing.draw(NARROW), f"{prefix}-{drawing.name}-narrow"),
+                    marks=drawing.marks,
+                )
+            )
+    return tuple(found)
+
+
+def _speedup(comparison: Comparison) -> _Drawing:
+    data = [
+        {
+            "strategy": row.strategy,
+            "speedup": row.speedup.value,
+            "low": row.speedup.low if row.speedup.low is not None else row.speedup.value,
+            "high": row.speedup.high if row.speedup.high is not None else row.speedup.value,
+        }
+        for row in comparison.rows
+    ]
+
+    def draw(width: int) -> Any:
+        import altair
+
+        base = _base(altair, data).encode(y=_strategies(altair, comparison))
+        bars = base.mark_bar(height={"band": 0.6}).encode(
+            x=altair.X("speedup:Q", title=f"times as fast as {comparison.reference}"),
+            color=_colour(altair, comparison),
+        )
+        error = base.mark_rule(strokeWidth=2).encode(
+            x=altair.X("low:Q", title=""), x2="high:Q", color=altair.value("#222")
+        )
+        return (bars + error).properties(width=width, height=_height(len(data)))
+
+    return _Drawing(
+        name="speedup",
+        title="Speed-up",
+        note="Medians; the line is the 95 % interval. Training, validation and test.",
+        marks=len(data),
+        draw=draw,
+    )
+
+
+def _efficiency(comparison: Comparison) -> _Drawing | None:
+    data = []
+    for row in comparison.rows:
+        if row.train_efficiency is not None:
+            part = {"strategy": row.strategy, "part": "training", "value": row.train_efficiency}
+            data.append(part)
+        data.append({"strategy": row.strategy, "part": "total", "value": row.efficiency})
+    return _Drawing(
+        name="efficiency",
+        title="Efficiency",
+        note="Speed-up divided by the number of workers.",
+        marks=len(data),
+        draw=lambda width: _grouped(comparison, data, "efficiency", width),
+    )
+
+
+def _phases(comparison: Comparison) -> _Drawing | None:
+    data = [
+        {
+            "strategy": row.strategy,
+            "phase": PHASE_TITLES.get(name, name),
+            "seconds": row.phases_s[name],
+            "order": PHASES.index(name),
+        }
+        for row in comparison.rows
+        for name in PHASES
+        if name in row.phases_s
+    ]
+    if not data:
+        return None
+    titles = [PHASE_TITLES.get(name, name) for name in PHASES]
+
+    def draw(width: int) -> Any:
+        import altair
+
+        return (
+            _base(altair, data)
+            .mark_bar(height={"band": 0.6})
+            .encode(
+                y=_strategies(altair, comparison),
+                x=altair.X("seconds:Q", title="seconds in training steps", stack="zero"),
+                color=_legend(altair, "phase:N", titles, width),
+                order="order:Q",
+            )
+            .properties(width=width, height=_height(len(comparison.rows)))
+        )
+
+    cost = max((row.meter_s or 0.0 for row in comparison.rows), default=0.0)
+    return _Drawing(
+        name="phases",
+        title="Where the time of a step goes",
+        note=f"Of the first worker. Measuring it cost at most {cost:.3g} s of a run.",
+        marks=len(data),
+        draw=draw,
+    )
+
+
+def _metric(comparison: Comparison) -> _Drawing | None:
+    data = []
+    for row in comparison.rows:
+        runs = [one for one in _timed(comparison, row) if one.epochs]
+        for epoch in range(min((len(one.epochs) for one in runs), default=0)):
+            values = [one.epochs[epoch].metric for one in runs]
+            known = [value for value in values if value is not None]
+            if known:
+                point = {"strategy": row.strategy, "epoch": epoch + 1, "value": median(known)}
+                data.append(point)
+    if not data:
+        return None
+    lines = len({one["strategy"] for one in data})
+    name = comparison.metric_name or "figure of merit"
+    return _Drawing(
+        name="metric",
+        title=f"{name.capitalize()} by epoch",
+        note="Median of the runs.",
+        marks=lines,
+        draw=lambda width: _lines(comparison, data, "epoch", "epoch", name, width),
+    )
+
+
+def _power(comparison: Comparison) -> _Drawing | None:
+    data = []
+    for row in comparison.rows:
+        run = next(
+            (one for one in comparison.results if one.strategy == row.strategy and one.power), None
+        )
+        if run is None or run.power is None:
+            continue
+        counted = {one.device for one in run.energy if one.part != "memory"}
+        series = [watts for name, watts in run.power.devices.items() if name in counted]
+        for number, together in enumerate(zip(*series, strict=False)):
+            minute = number * run.power.interval_s / 60
+            point = {"strategy": row.strategy, "minute": minute, "value": sum(together)}
+            data.append(point)
+    if not data:
+        return None
+    return _Drawing(
+        name="power",
+        title="Power over time",
+        note="Processors and GPUs of the machine, idle ones too; the first energy run of each.",
+        marks=len({one["strategy"] for one in data}),
+        draw=lambda width: _lines(comparison, data, "minute", "minutes", "watts", width),
+    )
+
+
+def _energy(comparison: Comparison) -> _Drawing | None:
+    data = []
+    for row in comparison.rows:
+        if row.energy_j is not None and row.energy_with_idle_j is not None:
+            used = {"strategy": row.strategy, "part": "devices used", "value": row.energy_j}
+            idle = {"strategy": row.strategy, "part": "with idle ones"}
+            data += [used, {**idle, "value": row.energy_with_idle_j}]
+    if not data:
+        return None
+    source = " and ".join(sorted({row.energy_source for row in comparison.rows} - {""}))
+    return _Drawing(
+        name="energy",
+        title="Energy",
+        note=f"Processors and GPUs of a whole run, {source}.",
+        marks=len(data),
+        draw=lambda width: _grouped(comparison, data, "joules", width),
+    )
+
+
+def _edp(comparison: Comparison) -> _Drawing | None:
+    data = []
+    for row in comparison.rows:
+        if row.edp is not None and row.edp_with_idle is not None:
+            used = {"strategy": row.strategy, "part": "devices used", "value": row.edp}
+            data += [used, {**used, "part": "with idle ones", "value": row.edp_with_idle}]
+    if not data:
+        return None
+    return _Drawing(
+        name="edp",
+        title="Energy-delay product",
+        note=f"Relative to {comparison.reference}; less is better.",
+        marks=len(data),
+        draw=lambda width: _grouped(comparison, data, "energy × time, relative", width),
+    )
+
+
+def _pareto(comparison: Comparison) -> _Drawing | None:
+    points = [
+        {"strategy": row.strategy, "seconds": row.time_s.value, "joules": row.energy_j}
+        for row in comparison.rows
+        if row.energy_j is not None
+    ]
+    if len(points) < 2:
+        return None
+    front = pareto_front([(one["seconds"], one["joules"]) for one in points])  # type: ignore[misc]
+
+    def draw(width: int) -> Any:
+        import altair
+
+        line = _base(altair, [{"s": s, "j": j} for s, j in front])
+        scatter = _base(altair, points).mark_point(size=110, filled=True)
+        return (
+            line.mark_line(color="#888", strokeDash=[4, 3]).encode(x="s:Q", y="j:Q")
+            + scatter.encode(
+                x=altair.X("seconds:Q", title="seconds", scale=altair.Scale(zero=False)),
+                y=altair.Y("joules:Q", title="joules", scale=altair.Scale(zero=False)),
+                color=_legend(altair, "strategy:N", _names(comparison), width),
+                shape=altair.Shape("strategy:N", sort=_names(comparison)),
+            )
+        ).properties(width=width, height=260)
+
+    return _Drawing(
+        name="pareto",
+        title="Time against energy",
+        note="Along the dashed line nothing is better in both.",
+        marks=len(points),
+        draw=draw,
+    )
+
+
+def pareto_front(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The points that no other beats in both, from the fastest on."""
+    front: list[tuple[float, float]] = []
+    for point in sorted(points):
+        if not front or point[1] < front[-1][1]:
+            front.append(point)
+    return front
+
+
+# Parts that charts share
+
+
+def _grouped(comparison: Comparison, data: list[dict[str, Any]], title: str, width: int) -> Any:
+    import altair
+
+    parts = list(dict.fromkeys(one["part"] for one in data))
+    return (
+        _base(altair, data)
+        .mark_bar()
+        .encode(
+            y=_strategies(altair, comparison),
+            yOffset=altair.YOffset("part:N", sort=parts),
+            x=altair.X("value:Q", title=title),
+            color=_legend(altair, "part:N", parts, width),
+        )
+        .properties(width=width, height=_height(len(comparison.rows), 44))
+    )
+
+
+def _lines(
+    comparison: Comparison,
+    data: list[dict[str, Any]],
+    field: str,
+    x_title: str,
+    y_title: str,
+    width: int,
+) -> Any:
+    import altair
+
+    names = [name for name in _names(comparison) if any(one["strategy"] == name for one in data)]
+    dashes = [DASHES[_names(comparison).index(name) % len(DASHES)] for name in names]
+    return (
+        _base(altair, data)
+        .mark_line(strokeWidth=2, point={"size": 30} if len(data) <= 80 else False)
+        .encode(
+            x=altair.X(f"{field}:Q", title=x_title, axis=altair.Axis(tickMinStep=1)),
+            y=altair.Y("value:Q", title=y_title, scale=altair.Scale(zero=False)),
+            color=_legend(altair, "strategy:N", _names(comparison), width),
+            strokeDash=altair.StrokeDash(
+                "strategy:N", scale=altair.Scale(domain=names, range=dashes), legend=None
+            ),
+        )
+        .properties(width=width, height=240)
+    )
+
+
+def _base(altair: Any, data: list[dict[str, Any]]) -> Any:
+    return altair.Chart(altair.Data(values=data))
+
+
+def _strategies(altair: Any, comparison: Comparison) -> Any:
+    axis = altair.Axis(labelLimit=130, labelOverlap=False)
+    return altair.Y("strategy:N", title=None, sort=_names(comparison), axis=axis)
+
+
+def _colour(altair: Any, comparison: Comparison) -> Any:
+    names = _names(comparison)
+    return altair.Color("strategy:N", scale=_scale(altair, names), legend=None)
+
+
+def _legend(altair: Any, field: str, names: list[str], width: int) -> Any:
+    legend = altair.Legend(
+        orient="bottom", columns=3 if width == WIDE else 1, title=None, labelLimit=220
+    )
+    return altair.Color(field, scale=_scale(altair, names), legend=legend, sort=names)
+
+
+def _scale(altair: Any, names: list[str]) -> Any:
+    colours = [COLOURS[number % len(COLOURS)] for number in range(len(names))]
+    return altair.Scale(domain=names, range=colours)
+
+
+def _names(comparison: Comparison) -> list[str]:
+    return [row.strategy for row in comparison.rows]
+
+
+def _timed(comparison: Comparison, row: Row) -> list[Result]:
+    return [
+        one
+        for one in comparison.results
+        if one.strategy == row.strategy and one.kind == "timed" and one.state == "done"
+    ]
+
+
+def _height(rows: int, each: int = 30) -> int:
+    return rows * each + 10
+
+
+def _svg(chart: Any, prefix: str) -> str:
+    """The picture as text; its ids are made the only ones of their kind on the page."""
+    file = io.StringIO()
+    chart.configure(font="system-ui, sans-serif").configure_axis(
+        labelFontSize=12, titleFontSize=12, titleFontWeight="normal"
+    ).configure_legend(labelFontSize=12).configure_view(stroke=None).save(file, format="svg")
+    text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', file.getvalue())
+    return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", text)

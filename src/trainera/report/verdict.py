@@ -1,0 +1,136 @@
+"""The sentence at the top of a report: which strategy to use, by what margin, or that none is."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from trainera.bench.results import Result
+from trainera.bench.statistics import ENOUGH, Estimate, ratio_of_medians
+from trainera.bench.summary import Comparison, Row, lower_is_better
+
+Outcome = Literal["winner", "close", "few", "single", "none"]
+
+WORSE = 0.01
+"""A figure of merit that is worse by less than this part of it is taken to be as good."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What a comparison says."""
+
+    outcome: Outcome
+    text: str
+    best: str = ""
+    remarks: tuple[str, ...] = ()
+    """What else a reader must know before following it."""
+
+
+def judge(comparison: Comparison) -> Verdict:
+    """The fastest strategy that learns as well as the reference, if one is clearly the fastest."""
+    rows = sorted(comparison.rows, key=lambda row: row.time_s.value)
+    remarks = tuple(_remarks(comparison))
+    if not rows:
+        return Verdict(outcome="none", text="No run came to a good end.", remarks=remarks)
+    if len(rows) == 1:
+        text = f"Only {rows[0].strategy} was measured, so there is nothing to compare."
+        return Verdict(outcome="single", text=text, remarks=remarks)
+    fit = [row for row in rows if not learns_worse(comparison, row)]
+    worse = [row for row in rows if row not in fit and row.time_s.value < fit[0].time_s.value]
+    remarks += tuple(_warning(comparison, row) for row in worse)
+    best = fit[0]
+    few = [row for row in fit if row.runs < ENOUGH]
+    rivals = [row for row in fit[1:] if row not in few]
+    if best in few or not rivals:
+        text = (
+            f"No winner is named: {ENOUGH} runs of a strategy are needed, and there "
+            f"{_were(min(row.runs for row in rows))}. So far {best.strategy} was the fastest"
+            f"{_gain(comparison, best)}."
+        )
+        return Verdict(outcome="few", text=text, best=best.strategy, remarks=remarks)
+    remarks += tuple(f"{row.strategy} is not judged: there {_were(row.runs)} of it." for row in few)
+    close = [rival for rival in rivals if not _margin(comparison, rival, best).excludes(1.0)]
+    if close:
+        names = _listed([best.strategy, *(row.strategy for row in close)])
+        text = f"Too close to call between {names}: their times differ by less than chance does."
+        return Verdict(outcome="close", text=text, best=best.strategy, remarks=remarks)
+    margin = _margin(comparison, rivals[0], best)
+    text = (
+        f"Use {best.strategy}{_gain(comparison, best)}; the next, {rivals[0].strategy}, takes "
+        f"{percent(margin.value - 1)} longer ({interval(margin, minus=1.0, as_percent=True)})."
+    )
+    return Verdict(outcome="winner", text=text, best=best.strategy, remarks=remarks)
+
+
+def learns_worse(comparison: Comparison, row: Row) -> bool:
+    """Whether it ends clearly behind the reference in accuracy or perplexity."""
+    change = row.metric_change
+    if change is None or row.metric is None or not change.excludes(0.0):
+        return False
+    behind = change.value if lower_is_better(comparison.metric_name) else -change.value
+    return behind > WORSE * abs(row.metric - change.value)
+
+
+def _margin(comparison: Comparison, slower: Row, faster: Row) -> Estimate:
+    return ratio_of_medians(_times(comparison, slower), _times(comparison, faster))
+
+
+def _times(comparison: Comparison, row: Row) -> list[float]:
+    return [
+        one.time_s
+        for one in comparison.results
+        if _counts(one) and one.strategy == row.strategy and one.time_s is not None
+    ]
+
+
+def _counts(one: Result) -> bool:
+    return one.kind == "timed" and one.state == "done"
+
+
+def _gain(comparison: Comparison, row: Row) -> str:
+    if row.strategy == comparison.reference:
+        return ""
+    gain = row.speedup
+    return (
+        f": {gain.value:.2f} times as fast as {comparison.reference}"
+        f"{f' ({interval(gain)})' if gain.low is not None else ''}"
+    )
+
+
+def _warning(comparison: Comparison, row: Row) -> str:
+    assert row.metric_change is not None
+    return (
+        f"{row.strategy} is faster still, but it learns worse: its {comparison.metric_name} "
+        f"changes by {row.metric_change.value:+.3g} ({interval(row.metric_change)})."
+    )
+
+
+def _remarks(comparison: Comparison) -> list[str]:
+    found = []
+    if comparison.data == "generated":
+        found.append("The data were generated: times hold, accuracies say little.")
+    for state in ("failed", "refused"):
+        names = sorted({one.strategy for one in comparison.results if one.state == state})
+        if names:
+            found.append(f"{state.capitalize()}: {_listed(names)}.")
+    return found
+
+
+def _were(runs: int) -> str:
+    return "was 1 run" if runs == 1 else f"were {runs} runs"
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def percent(part: float) -> str:
+    return f"{part * 100:.0f} %" if abs(part) >= 0.095 else f"{part * 100:.1f} %"
+
+
+def interval(figure: Estimate, *, minus: float = 0.0, as_percent: bool = False) -> str:
+    """``1.75 to 1.82``; a plain word where there are too few runs."""
+    if figure.low is None or figure.high is None:
+        return "no interval"
+    low, high = figure.low - minus, figure.high - minus
+    if as_percent:
+        return f"95 % interval {percent(low)} to {percent(high)}"
+    return f"95 % interval {low:.3g} to {high:.3g}"
