@@ -83,23 +83,15 @@ class Affairs(Training):
         self.facts.in_turn.pop(key, None)
         if name in tables.CLOCKS:
             return Own("the clock")
-        if name in tables.SELF_SEEDED and not node.args and not node.keywords:
-            return Own("a seed of its own")
-        if name == "torch.seed" or (name in tables.SEEDS and not node.args):
-            self.trouble(
-                "agree",
-                node,
-                frame,
-                frozenset(),
-                what="the random numbers are seeded anew by chance",
-                why="each worker would draw others, and build and split differently",
-                do="give a number as the seed, or leave the call out",
-            )
-            return PLAIN
-        if name in tables.SEEDS:
-            for argument, kind in zip(node.args, self.whole_arguments(node, frame), strict=False):
-                self.agreed(argument, kind, frame)
-            return PLAIN
+        if name in tables.ENTROPY or (name in tables.SELF_SEEDED and _is_unseeded(node)):
+            # Agreed upon where it is drawn: nobody could follow it from there.
+            self.agreed(node, Own("a seed of its own"), frame)
+            return self._by_chance(node, frame) if frame.lenient else Thing(node, name)
+        if name in tables.SYSTEM_RANDOM or (name in tables.SEEDS and _is_unseeded(node)):
+            return self._by_chance(node, frame)
+        if name in tables.SEEDS or name in tables.SELF_SEEDED:
+            self._agreed_arguments(node, frame)
+            return Thing(node, name) if name in tables.SELF_SEEDED else PLAIN
         if name in tables.NAMES:
             self.whole_arguments(node, frame)
             return Own("a name made up on the spot")
@@ -132,6 +124,25 @@ class Affairs(Training):
             return Own("a command that one worker ran") if commands else PLAIN
         return None
 
+    def _agreed_arguments(self, node: ast.Call, frame: Frame) -> None:
+        """A seed: if it is the clock, or drawn by chance, it is the first worker's for all."""
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        for argument, kind in zip(values, self.whole_arguments(node, frame), strict=True):
+            self.agreed(argument, kind, frame)
+
+    def _by_chance(self, node: ast.Call, frame: Frame) -> Kind:
+        """Random numbers that no seed can make agree."""
+        self.trouble(
+            "agree",
+            node,
+            frame,
+            frozenset(),
+            what="the random numbers are seeded anew by chance",
+            why="each worker would draw others, and build and split differently",
+            do="give a number as the seed, or leave the call out",
+        )
+        return PLAIN
+
     def _saves_wrapper(self, node: ast.expr, kind: Kind, frame: Frame) -> None:
         """A network inside of a variable is saved: its wrapper would be saved with it."""
         inside = [inner for inner in flat(kind) if isinstance(inner, Model) and inner.wrapped]
@@ -145,3 +156,9 @@ class Affairs(Training):
                 why="its wrapper would be saved with it, and the original could not load it",
                 do="save the network's state_dict()",
             )
+
+
+def _is_unseeded(node: ast.Call) -> bool:
+    """Whether a seed is left to chance: none is given, or None."""
+    values = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return all(isinstance(value, ast.Constant) and value.value is None for value in values)

@@ -153,6 +153,11 @@ class Calls(Networks):
             assert isinstance(node.func, ast.Attribute)
             place = node.func.value  # perhaps a network that was lost sight of
             self.facts.bare[frame.context, place] = self.spot(place, frame, "either")
+        if name in ("seed", "manual_seed") and not frame.lenient:
+            if not node.args and not node.keywords:
+                return self._by_chance(node, frame)
+            self._agreed_arguments(node, frame)
+            return owner
         if name == "scale" and len(node.args) == 1:
             kind = self.eval(node.args[0], frame)
             if isinstance(kind, Share):

@@ -75,6 +75,9 @@ class Library(Affairs):
         if frame.lenient and any(isinstance(kind, Share) for kind in kinds):
             return self.assumed(node, kinds, frame)
         kinds = self.whole_arguments(node, frame)
+        for keyword in node.keywords:
+            if keyword.arg in ("seed", "random_state"):
+                self.agreed(keyword.value, self.eval(keyword.value, frame), frame)
         self.handed_over(node, kinds, frame)
         models: Nodes = frozenset().union(
             *(models_in(k) for k in kinds if isinstance(k, Params | Listing | Bunch))

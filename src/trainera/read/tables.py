@@ -239,7 +239,10 @@ CLOCKS = {
     "time.localtime",
     "time.gmtime",
 }
-SEEDS = {"torch.manual_seed", "random.seed", "numpy.random.seed", "numpy.random.default_rng"}
+SEEDS = {
+    *("torch.manual_seed", "torch.random.manual_seed", "random.seed", "numpy.random.seed"),
+    *("torch.cuda.manual_seed", "torch.cuda.manual_seed_all"),
+}
 NAMES = {
     "tempfile.TemporaryDirectory",
     "tempfile.mkdtemp",
@@ -248,10 +251,20 @@ NAMES = {
     "uuid.uuid1",
     "uuid.uuid4",
 }
-# Generators that seed themselves: all workers use the first one's.
-SELF_SEEDED = {"numpy.random.default_rng", "numpy.random.RandomState", "random.Random"}
+# Generators that seed themselves unless told: all workers use the first one's.
+SELF_SEEDED = {
+    *("numpy.random.default_rng", "numpy.random.RandomState", "random.Random"),
+    *("numpy.random.SeedSequence", "numpy.random.PCG64", "numpy.random.MT19937"),
+    *("numpy.random.PCG64DXSM", "numpy.random.Philox", "numpy.random.SFC64"),
+}
+# Numbers that come from the system: all workers use the first one's.
+ENTROPY = {"os.urandom", "secrets.randbits", "secrets.randbelow", "secrets.token_bytes"}
+# What has no state that could be shared.
+SYSTEM_RANDOM = {
+    *("random.SystemRandom", "secrets.SystemRandom", "secrets.choice"),
+    *("torch.seed", "torch.random.seed", "torch.cuda.seed", "torch.cuda.seed_all"),
+}
 TEXT_MAKERS = {
-    *("default_rng", "RandomState", "Random"),
     "Path",
     "ctime",
     "format",

@@ -131,6 +131,8 @@ class Wholes(Core):
 
     def agreed(self, node: ast.expr, kind: Kind, frame: Frame) -> None:
         key = (frame.context, node)
+        if isinstance(kind, Thing) and kind.origin is node:
+            return  # if all had to agree on it, that was seen where it was made
         self.facts.agree.pop(key, None)
         if isinstance(kind, Own) and not frame.lenient:
             self.facts.agree[key] = Spot(node=node, file=frame.file, what=kind.what)
