@@ -13,6 +13,7 @@ from trainera.read.kinds import (
     Count,
     External,
     Func,
+    Hashed,
     Instance,
     Iter,
     Kind,
@@ -141,8 +142,14 @@ class Calls(Networks):
     def _plain_method(self, node: ast.Call, name: str, owner: Kind, frame: Frame) -> Kind | None:
         key = (frame.context, node)
         self.facts.once.pop(key, None)
-        if type(owner) not in (Kind, Thing, Const, Own, Listing, Bunch, Whole):
+        if type(owner) not in (Kind, Thing, Const, Own, Listing, Bunch, Whole, Hashed):
             return None
+        if isinstance(owner, Hashed):
+            made = self.set_method(node, name, frame)
+            if made is not None:
+                return made
+        if not isinstance(owner, Hashed):
+            self.arguments_in_order(name, node, frame)
         if isinstance(owner, Thing):
             if name in ("parameters", "named_parameters", "state_dict"):
                 self.promoted.add(owner.origin)

@@ -14,6 +14,7 @@ from trainera.read.kinds import (
     Const,
     External,
     Func,
+    Hashed,
     Instance,
     Iter,
     Kind,
@@ -32,6 +33,7 @@ from trainera.read.kinds import (
 )
 from trainera.read.lattice import element, holds_share, join, whole_of
 from trainera.read.operators import Operators
+from trainera.read.sets import of_views, set_of
 from trainera.read.suspects import picks_rows
 
 
@@ -57,6 +59,10 @@ class Expressions(Operators):
                 return self._subscript(node, frame)
             case ast.BinOp() if isinstance(node.op, ast.Mod) and isinstance(node.right, ast.Tuple):
                 return whole_of(self.eval(node.left, frame), self.whole(node.right, frame))
+            case ast.BinOp() if of_views(node):
+                self.eval(node.left, frame)
+                self.eval(node.right, frame)
+                return Hashed()
             case ast.BinOp():
                 left, right = self.eval(node.left, frame), self.eval(node.right, frame)
                 operator = type(node.op).__name__
@@ -82,7 +88,12 @@ class Expressions(Operators):
                 loop = self.open_loops[-1].node if self.open_loops else None
                 return Bunch(tuple(self.eval(item, frame) for item in node.elts), loop)
             case ast.Starred():
-                return element(self.eval(node.value, frame))
+                kind = self.eval(node.value, frame)
+                self.in_order(node.value, kind, frame)
+                return element(kind)
+            case ast.Set():
+                self.whole(node, frame)
+                return set_of(node)
             case ast.Dict():
                 return self._dictionary(node, frame)
             case ast.JoinedStr():
@@ -320,6 +331,7 @@ class Expressions(Operators):
                 opened += 1
             elif isinstance(iterable, Shard):
                 iterable = self.make_whole(generator.iter, iterable, frame)
+            self.in_order(generator.iter, iterable, frame)
             self.assign(generator.target, element(iterable), frame)
             for test in generator.ifs:
                 self.condition(test, frame)
@@ -334,4 +346,6 @@ class Expressions(Operators):
         for _ in range(opened):
             self.open_loops.pop()
         frame.env = saved if frame.env is not None else None
+        if isinstance(node, ast.SetComp):
+            return Hashed()
         return Listing(kind) if kind != PLAIN else PLAIN

@@ -35,6 +35,11 @@ class Own(Kind):
 
 
 @dataclass(frozen=True)
+class Hashed(Kind):
+    """A set: the same items on every worker, perhaps in another order."""
+
+
+@dataclass(frozen=True)
 class External(Kind):
     """Something of a library, by its dotted name."""
 

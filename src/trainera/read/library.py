@@ -11,6 +11,7 @@ from trainera.read.kinds import (
     Bunch,
     Const,
     Count,
+    Hashed,
     Instance,
     Iter,
     Kind,
@@ -75,6 +76,7 @@ class Library(Affairs):
         if frame.lenient and any(isinstance(kind, Share) for kind in kinds):
             return self.assumed(node, kinds, frame)
         kinds = self.whole_arguments(node, frame)
+        self.arguments_in_order(name, node, frame)
         for keyword in node.keywords:
             if keyword.arg in ("seed", "random_state"):
                 self.agreed(keyword.value, self.eval(keyword.value, frame), frame)
@@ -122,6 +124,9 @@ class Library(Affairs):
             item = element(first)
             if isinstance(item, Mean | Sum | Params | Count):
                 return item
+        self.arguments_in_order(name, node, frame)
+        if name == "hash":
+            return self.hashes(node, frame)
         if name == "enumerate":
             if isinstance(first, Loader | Iter):
                 return Iter(loaders_of(first), Bunch((PLAIN, element(first))))
@@ -167,8 +172,10 @@ class Library(Affairs):
             return first
         if frame.lenient and any(isinstance(k, Share) for k in positional):
             return self.assumed(node, positional, frame)
-        kinds = self.whole_arguments(node, frame)
-        return whole_of(*kinds)
+        made = whole_of(*self.whole_arguments(node, frame))
+        if name in ("set", "frozenset") and not isinstance(made, Whole):
+            return Hashed()
+        return made
 
     # torch.nn, torch.optim, loaders.
 

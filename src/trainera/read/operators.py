@@ -10,6 +10,7 @@ from trainera.read.kinds import (
     Bunch,
     Const,
     Count,
+    Hashed,
     Kind,
     Listing,
     Lost,
@@ -18,7 +19,6 @@ from trainera.read.kinds import (
     Shard,
     Share,
     Sum,
-    Thing,
     Whole,
 )
 from trainera.read.lattice import element, join, whole_of
@@ -122,6 +122,4 @@ def _plain_operation(operator: str, left: Kind, right: Kind) -> Kind:
             if isinstance(other, Bunch | Listing | Params):
                 return Listing(join(element(left), element(right)))
             return one
-    if isinstance(left, Thing) or isinstance(right, Thing):
-        return PLAIN
-    return PLAIN
+    return Hashed() if isinstance(left, Hashed) or isinstance(right, Hashed) else PLAIN

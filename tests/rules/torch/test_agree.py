@@ -171,3 +171,69 @@ def test_names_of_files_that_are_read_again(name: str) -> None:
         after="torch.save(model.state_dict(), name)\nmodel.load_state_dict(torch.load(name))",
     )
     assert lines is None or any("crew.agree(" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "vocabulary = {w: k for k, w in enumerate(set(words))}",
+            "vocabulary = {w: k for k, w in enumerate(crew.agree(list(set(words))))}",
+        ),
+        (
+            "seen = set()\nfor w in words:\n    seen.add(w)\nfor w in seen:\n    print(w)",
+            "for w in crew.agree(list(seen)):",
+        ),
+        (
+            "seen = {w.lower() for w in words}\nclasses = list(seen)",
+            "classes = list(crew.agree(list(seen)))",
+        ),
+        (
+            "seen = set(words) | {'<pad>'}\nclasses = [w for w in seen]",
+            "classes = [w for w in crew.agree(list(seen))]",
+        ),
+        (
+            "def names(w):\n    return frozenset(w)\nclasses = [*names(words)]",
+            "classes = [*crew.agree(list(names(words)))]",
+        ),
+        (
+            "class Text:\n    def __init__(self, w):\n        self.seen = set(w)\n"
+            "    def number(self):\n        return dict(zip(self.seen, range(9)))\n"
+            "Text(words).number()",
+            "return dict(zip(crew.agree(list(self.seen)), range(9)))",
+        ),
+        (
+            "first, second = dict.fromkeys(words), {'a': 1}\n"
+            "for w in first.keys() & second.keys():\n    print(w)",
+            "for w in crew.agree(list(first.keys() & second.keys())):",
+        ),
+    ],
+)
+def test_the_order_of_a_set_is_the_first_workers(before: str, after: str) -> None:
+    """Strings hash otherwise in every process: a word would have a number on each worker."""
+    assert beyond(setup=f"words = 'the cat sat'.split()\n{before}") == [after]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "letters = sorted(set(words))",
+        "letters = sorted(list(set(words)))",
+        "letters = sorted(w for w in set(words))",
+        "count = len(set(words))",
+        "known = 'cat' in {'cat', 'dog'}",
+        "longest = max(len(w) for w in set(words))",
+        "for number in {1, 2, 3}:\n    print(number)",
+        "vocabulary = {w: k for k, w in enumerate(dict.fromkeys(words))}",
+        "short = {w for w in set(words) if len(w) < 3}",
+        "if set(words) == {'a'}:\n    print('one')",
+    ],
+)
+def test_where_the_order_of_a_set_does_not_matter(before: str) -> None:
+    assert beyond(setup=f"words = 'the cat sat'.split()\n{before}") == []
+
+
+@pytest.mark.parametrize("line", ["word = set(words).pop()", "number = hash(words[0]) % 100"])
+def test_what_hangs_on_a_hash_is_refused(line: str) -> None:
+    found = refused(setup=f"words = 'the cat sat'.split()\n{line}")
+    assert [(rule, place) for rule, place, _, _ in found] == [("agree", line)]
