@@ -13,6 +13,7 @@ from trainera.read.kinds import (
     Mapping,
     Model,
     Own,
+    Solo,
     Thing,
 )
 from trainera.read.lattice import element, flat
@@ -55,11 +56,12 @@ class Affairs(Training):
             kinds.append(kind)
         return kinds
 
-    def _open(
-        self, node: ast.Call, positional: list[Kind], keywords: dict[str, Kind], frame: Frame
-    ) -> Kind:
+    def _open(self, name: str, node: ast.Call, frame: Frame) -> Kind:
+        positional, keywords = self.arguments(node, frame)
         self.whole_arguments(node, frame)
-        mode = keywords.get("mode") or (positional[1] if len(positional) > 1 else Const("r"))
+        place, default = tables.OPENERS.get(name, (1, "r"))
+        mode = keywords.get("mode") or keywords.get("flag")
+        mode = mode or (positional[place] if len(positional) > place else Const(default))
         if not isinstance(mode, Const) and not frame.lenient:
             self.trouble(
                 "once",
@@ -71,10 +73,12 @@ class Affairs(Training):
                 do="give the mode as a constant",
             )
         reads = isinstance(mode, Const) and isinstance(mode.value, str) and "r" in mode.value
+        reads |= name == "numpy.memmap" and isinstance(mode, Const) and mode.value == "c"
         self.facts.once.pop((frame.context, node), None)
         if not reads or (isinstance(mode, Const) and "+" in str(mode.value)):
             self.facts.once[frame.context, node] = self.spot(node, frame, "open")
             self.together()
+            return Solo()
         return PLAIN
 
     def _worker_affair(self, name: str, node: ast.Call, frame: Frame) -> Kind | None:
@@ -111,7 +115,9 @@ class Affairs(Training):
         logs_to_file = name == "logging.basicConfig" and any(
             keyword.arg == "filename" for keyword in node.keywords
         )
-        if name in tables.ONCE or logs_to_file:
+        writes = name == "sqlite3.connect" and self._writes_tables(node)
+        writes |= name == "lmdb.open" and all(k.arg != "readonly" for k in node.keywords)
+        if name in tables.ONCE or logs_to_file or writes:
             if not frame.lenient:
                 for argument, kind in zip(
                     node.args, self.whole_arguments(node, frame), strict=False
@@ -120,9 +126,22 @@ class Affairs(Training):
                     self._saves_wrapper(argument, kind, frame)
                 self.facts.once[key] = self.spot(node, frame, name)
                 self.together()
-            commands = name.startswith(("os.system", "subprocess."))
-            return Own("a command that one worker ran") if commands else PLAIN
+            if not name.startswith(tables.TELL):
+                return Solo()
+            if not isinstance(frame.file.parents.get(node), ast.Expr):
+                self.agreed(node, Own("what one worker was told"), frame)
+            return Thing(node, name)
         return None
+
+    def _writes_tables(self, node: ast.Call) -> bool:
+        """Whether a script changes the database it opens, told from the words of its SQL."""
+        if (
+            node.args
+            and isinstance(node.args[0], ast.Constant)
+            and node.args[0].value == ":memory:"
+        ):
+            return False
+        return any(tables.SQL.search(file.source) for file in self.files.values())
 
     def _agreed_arguments(self, node: ast.Call, frame: Frame) -> None:
         """A seed: if it is the clock, or drawn by chance, it is the first worker's for all."""

@@ -40,6 +40,11 @@ class Hashed(Kind):
 
 
 @dataclass(frozen=True)
+class Solo(Kind):
+    """What only the first worker has: a file it writes, a run of a tracking service."""
+
+
+@dataclass(frozen=True)
 class External(Kind):
     """Something of a library, by its dotted name."""
 

@@ -26,6 +26,7 @@ from trainera.read.kinds import (
     Params,
     Shard,
     Share,
+    Solo,
     Sum,
     Thing,
     Whole,
@@ -40,6 +41,14 @@ class Library(Affairs):
 
     def external(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         """A call of something of a library."""
+        result = self._external(name, node, frame)
+        if name.startswith(tables.FOR_ALL) and name not in tables.ONCE:
+            values = [*node.args, *(keyword.value for keyword in node.keywords)]
+            given = [v for v in values if isinstance(v, ast.Name | ast.Attribute | ast.Subscript)]
+            self.needed_by_all(node, [self.eval(value, frame) for value in given], frame)
+        return result
+
+    def _external(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         last = name.rsplit(".", 1)[-1]
         if name.startswith("builtins."):
             return self.builtin(last, node, frame)
@@ -62,8 +71,8 @@ class Library(Affairs):
         kind = self._worker_affair(name, node, frame)
         if kind is not None:
             return kind
-        if last == "open" and name != "os.open":
-            return self._open(node, *self.arguments(node, frame), frame)
+        if (last == "open" and name != "os.open") or name in tables.OPENERS:
+            return self._open(name, node, frame)
         if name.startswith(("torch.", "numpy.", "np.")):
             kind = self._tensor_function(name, last, node, frame)
             if kind is not None:
@@ -86,6 +95,8 @@ class Library(Affairs):
         )
         if models:
             return Params(models)
+        if any(isinstance(kind, Solo) for kind in kinds):
+            return Solo()
         if node in self.decisions.models:
             self.facts.batchnorm = True  # its layers cannot be seen
             return Model(frozenset({node}))
@@ -125,6 +136,8 @@ class Library(Affairs):
             if isinstance(item, Mean | Sum | Params | Count):
                 return item
         self.arguments_in_order(name, node, frame)
+        if name not in ("print", "isinstance", "hasattr", "getattr", "setattr", "type", "repr"):
+            self.needed_by_all(node, positional, frame)
         if name == "hash":
             return self.hashes(node, frame)
         if name == "enumerate":
@@ -167,7 +180,7 @@ class Library(Affairs):
                 do="print it in the training loop, or not at all",
             )
         if name == "open":
-            return self._open(node, positional, keywords, frame)
+            return self._open("open", node, frame)
         if name == "abs" and isinstance(first, Shard):
             return first
         if frame.lenient and any(isinstance(k, Share) for k in positional):

@@ -79,6 +79,7 @@ class Statements(Sets):
                 iterable = self.make_whole(node.iter, iterable, frame)
             self.agreed(node.iter, iterable, frame)
             self.in_order(node.iter, iterable, frame)
+            self.needed_by_all(node.iter, (iterable,), frame)
             if isinstance(iterable, Model):
                 self.through_wrapper(node.iter, iterable, frame, "__iter__")
             loop = self._drawing_loop(node, frame)

@@ -24,6 +24,7 @@ from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts
 from trainera.read.sets import SET_ORDER
+from trainera.read.wholes import ALONE
 from trainera.rules.torch._tools import Finding, edit, spots, wrap
 
 NAME = "agree"
@@ -31,12 +32,17 @@ NAME = "agree"
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     for node, found in spots(facts.agree.values()).items():
-        ordered = any(spot.what == SET_ORDER for spot in found)
+        what = {spot.what for spot in found}
+        template = "crew.agree({})"
+        if SET_ORDER in what:
+            template = "crew.agree(list({}))"
+        elif ALONE in what:
+            template = "crew.agree(bool({}))"
         yield edit(
             NAME,
             found[0].file,
             node,
-            wrap("crew.agree(list({}))" if ordered else "crew.agree({})"),
+            wrap(template),
             f"all workers follow the first one's answer: {found[0].what} may differ",
             (CREW,),
         )
