@@ -124,6 +124,8 @@ class Loss(Kind):
     trouble: str = ""
     weighted: bool = False
     """Its mean is over class weights or over the targets that are not ignored."""
+    paired: bool = False
+    """It compares outputs and targets number by number: the two have one shape."""
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,10 @@ LOSS_FUNCTIONS = {
 # Losses whose mean is over class weights or over the targets that are not ignored.
 WEIGHTED_LOSSES = {"CrossEntropyLoss", "NLLLoss", "cross_entropy", "nll_loss"}
 
+# Losses that compare number by number, and would stretch arguments of unequal shape.
+PAIRED_LOSSES = {"MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "GaussianNLLLoss"}
+PAIRED_LOSSES |= {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"}
+
 OPTIMIZERS = "torch.optim."
 SCHEDULERS = "torch.optim.lr_scheduler."
 

@@ -142,6 +142,8 @@ def combine(shards: Sequence[Shard]) -> Shard | None:
     if len(dims) > 1 or len(ragged) > 1:
         return None
     ranks = [shard.rank for shard in shards]
+    if first.dim == 0 and len({rank for rank in ranks if rank is not None}) > 1:
+        return None  # [n, 1] with [n]: every row would meet every other
     rank = None if None in ranks else max(rank for rank in ranks if rank is not None)
     models = frozenset().union(*(shard.models for shard in shards))
     nested = any(shard.nested for shard in shards)
@@ -189,7 +191,9 @@ def _shard_method(
         others = [k for k in (*arguments, *keywords.values()) if isinstance(k, Share)]
         if any(not isinstance(kind, Shard) for kind in others):
             return None
-        return combine([shard, *(kind for kind in others if isinstance(kind, Shard))])
+        rowwise = combine([shard, *(kind for kind in others if isinstance(kind, Shard))])
+        wider = rowwise is not None and name in ("one_hot", "embedding")
+        return replace(rowwise, rank=None) if rowwise is not None and wider else rowwise
     if name in ("max", "min", "maximum", "minimum") and arguments:
         if isinstance(arguments[0], Shard):
             return combine([shard, arguments[0]])
