@@ -133,6 +133,27 @@ class Affairs(Training):
             return Thing(node, name)
         return None
 
+    def _meter(self, name: str, node: ast.Call, frame: Frame) -> Kind:
+        """A metric of a library that knows of process groups."""
+        self.whole_arguments(node, frame)
+        if name.startswith("ignite."):
+            self.adds_up_itself(node, frame)
+        elif not name.endswith("MetricCollection"):
+            self.facts.meters[frame.context, node] = self.spot(node, frame, name)
+        return Thing(node, name)
+
+    def adds_up_itself(self, node: ast.AST, frame: Frame) -> None:
+        """A metric that cannot be told to leave the workers' figures alone."""
+        self.trouble(
+            "torchmetrics",
+            node,
+            frame,
+            frozenset(),
+            what="this metric adds up the figures of all workers by itself",
+            why="it is given the figures of whole batches, so samples would count repeatedly",
+            do="use a metric of torchmetrics, or pass sync_on_compute=False to its constructor",
+        )
+
     def _writes_tables(self, node: ast.Call) -> bool:
         """Whether a script changes the database it opens, told from the words of its SQL."""
         if (

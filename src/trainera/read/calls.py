@@ -25,6 +25,7 @@ from trainera.read.kinds import (
     Sum,
 )
 from trainera.read.lattice import holds_share
+from trainera.read.library import is_meter
 from trainera.read.methods import Methods
 from trainera.read.networks import add_model
 
@@ -169,6 +170,8 @@ class Calls(Methods):
             return self.make_loader(node, frame)
         network = any(base.startswith("torch.nn.") for base in bases)
         made: Kind = Model(frozenset({node}), cls) if network else Instance(cls)
+        if any(map(is_meter, bases)) and "sync_on_compute" not in ast.unparse(cls.node):
+            self.adds_up_itself(node, frame)
         if any(base.startswith(tables.OPTIMIZERS) for base in bases):
             return self._optimizer("", node, frame)
         if network and any("BatchNorm" in base for base in bases):

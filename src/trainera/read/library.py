@@ -68,6 +68,8 @@ class Library(Affairs):
             return self.eval(node.args[0], frame) if node.args else PLAIN
         if last in tables.PROGRESS or name in ("itertools.cycle", "itertools.islice"):
             return self._passed_through(node, frame)
+        if is_meter(name):
+            return self._meter(name, node, frame)
         kind = self._worker_affair(name, node, frame)
         if kind is not None:
             return kind
@@ -83,6 +85,9 @@ class Library(Affairs):
         positional, keywords = self.arguments(node, frame)
         kinds = [*positional, *keywords.values()]
         if frame.lenient and any(isinstance(kind, Share) for kind in kinds):
+            called = self.eval(node.func, frame)
+            if isinstance(called, Thing) and is_meter(called.name):
+                self.remembers(node, kinds, frame)
             return self.assumed(node, kinds, frame)
         kinds = self.whole_arguments(node, frame)
         self.arguments_in_order(name, node, frame)
@@ -286,6 +291,12 @@ class Library(Affairs):
                 if dim.value != combined.dim:
                     return replace(combined, models=models)
         return self.assumed(node, items, frame) if frame.lenient else None
+
+
+def is_meter(name: str) -> bool:
+    """Whether a library's class keeps figures and adds them up over a process group."""
+    known = name.startswith(("torchmetrics.", "ignite.metrics.")) and "functional" not in name
+    return known and name.rsplit(".", 1)[-1][:1].isupper()
 
 
 def loaders_of(kind: Loader | Iter) -> Nodes:

@@ -28,6 +28,7 @@ from trainera.read.kinds import (
     Whole,
 )
 from trainera.read.lattice import element, holds_share, join, whole_of
+from trainera.read.library import is_meter
 from trainera.read.networks import Networks
 from trainera.read.suspects import SCATTERS
 from trainera.read.wholes import first_share
@@ -152,7 +153,8 @@ class Methods(Networks):
             positional, keywords = self.arguments(node, frame)
             kinds = [*positional, *keywords.values()]
             if any(isinstance(kind, Share) for kind in kinds):
-                if name.endswith("_") and _is_of_self(node.func):
+                meter = isinstance(owner, Thing) and is_meter(owner.name)
+                if meter or (name.endswith("_") and _is_of_self(node.func)):
                     self.remembers(node, kinds, frame)
                 elif name.rstrip("_") in SCATTERS:
                     self.combines(node, first_share(Bunch(tuple(kinds))).loaders, frame)
