@@ -6,10 +6,43 @@ from trainera.read.core import Frame
 from trainera.read.kinds import PLAIN, Hashed, Iter, Kind, Listing, Loader, Mapping, Shard
 from trainera.read.lattice import element, holds_share
 from trainera.read.operators import Operators
+from trainera.read.wholes import first_share
+
+
+def is_namespace(node: ast.expr) -> bool:
+    """Whether an expression is all variables by name."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("globals", "locals", "vars")
+        and not node.args
+    )
 
 
 class Containers(Operators):
     """The part of the analyser that follows dictionaries and comprehensions."""
+
+    def by_its_name(self, node: ast.Subscript, frame: Frame) -> Kind | None:
+        """``globals()["x"]`` is the variable x."""
+        if is_namespace(node.value) and isinstance(node.slice, ast.Constant):
+            if isinstance(node.slice.value, str):
+                return self.lookup(node.slice.value, frame)
+        return None
+
+    def all_names(self, node: ast.Call, frame: Frame) -> Kind:
+        """``locals()``, or code in a string: it may look at any variable, shares among them."""
+        held = [kind for kind in (frame.env or {}).values() if holds_share(kind)]
+        if held and not frame.lenient:
+            self.trouble(
+                "metrics",
+                node,
+                frame,
+                first_share(held[0]).loaders,
+                what="variables are reached by names that the analysis cannot follow",
+                why="some of them are of one worker's share of the batch",
+                do="name the variables in the code itself",
+            )
+        return PLAIN
 
     def _dictionary(self, node: ast.Dict, frame: Frame) -> Kind:
         items: dict[str, Kind] = {}

@@ -204,7 +204,7 @@ class Expressions(Containers):
             return PLAIN
         if isinstance(owner, Shard):
             if node.attr == "shape":
-                return Shape(owner.loaders, dim=owner.dim, ragged=owner.ragged)
+                return shapes.shape_of(owner)
             if node.attr == "T":
                 return tensors.method("t", owner, [], {}) or owner
             if node.attr in ("data", "real"):
@@ -251,6 +251,9 @@ class Expressions(Containers):
         self.facts.bare[frame.context, node] = Spot(node=node, file=frame.file, what=how)
 
     def _subscript(self, node: ast.Subscript, frame: Frame) -> Kind:
+        named = self.by_its_name(node, frame)
+        if named is not None:
+            return named
         owner = self.eval(node.value, frame)
         if isinstance(owner, Lost):
             return owner

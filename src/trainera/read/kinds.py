@@ -206,6 +206,9 @@ class Shape(Share):
 
     dim: int | None = 0
     ragged: bool = False
+    rank: int | None = None
+    vague: bool = False
+    """The last dimension may be the batch."""
 
 
 @dataclass(frozen=True)

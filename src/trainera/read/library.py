@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from trainera.read import tables, tensors
 from trainera.read.affairs import Affairs
+from trainera.read.containers import is_namespace
 from trainera.read.core import Frame
 from trainera.read.kinds import (
     PLAIN,
@@ -143,6 +144,8 @@ class Library(Affairs):
         self.arguments_in_order(name, node, frame)
         if name not in ("print", "isinstance", "hasattr", "getattr", "setattr", "type", "repr"):
             self.needed_by_all(node, positional, frame)
+        if name in ("eval", "exec") or is_namespace(node):
+            return self.all_names(node, frame)
         if name == "hash":
             return self.hashes(node, frame)
         if name == "enumerate":

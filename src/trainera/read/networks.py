@@ -49,6 +49,8 @@ class Networks(Library):
                     self._hard_wired(node, owner, positional, frame)
                 elif mixes_rows(function.attr, owner, positional, keywords):
                     self.combines(node, owner.loaders, frame)
+                elif function.attr == "size":
+                    return PLAIN
                 elif is_figure(function.attr, positional, keywords):
                     return Lost(owner.loaders, "it is a figure of a slice", models=owner.models)
             return self.assumed(node, [owner, *positional, *keywords.values()], frame)

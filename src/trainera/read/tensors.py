@@ -25,7 +25,7 @@ from trainera.read.kinds import (
     Whole,
 )
 from trainera.read.lattice import flat, is_zero
-from trainera.read.shapes import absolute_dim, dimension, moved, number_of, reshaped
+from trainera.read.shapes import absolute_dim, dimension, moved, number_of, reshaped, shape_of
 
 SCALING = {"mul": "Mult", "div": "Div", "add": "Add", "sub": "Sub"}
 
@@ -203,8 +203,8 @@ def _shard_method(
         return Sum(shard.loaders) if shard.ragged else Count(shard.loaders)
     if name == "size":
         if not arguments:
-            return Shape(shard.loaders, dim=shard.dim, ragged=shard.ragged)
-        return dimension(Shape(shard.loaders, dim=shard.dim, ragged=shard.ragged), arguments[0])
+            return shape_of(shard)
+        return dimension(shape_of(shard), arguments[0])
     if name == "masked_select":
         return replace(shard, ragged=True, nested=False, rank=1)
     if name in ("dim", "ndimension", "is_floating_point", "element_size"):
