@@ -34,7 +34,7 @@ from trainera.read.kinds import (
 )
 from trainera.read.lattice import element, holds_share, join, whole_of
 from trainera.read.sets import of_views, set_of
-from trainera.read.suspects import picks_rows
+from trainera.read.suspects import loose_parameter, picks_rows
 from trainera.read.wholes import ALONE
 
 
@@ -226,6 +226,9 @@ class Expressions(Containers):
         self.through_wrapper(node.value, owner, frame, name)
         inner = replace(owner, wrapped=False)
         if owner.cls is not None:
+            if not frame.lenient and loose_parameter(owner.cls.node, name):
+                spot = Spot(node=node, file=frame.file, what=name)
+                self.facts.loose[frame.context, node] = spot
             found = self._member(inner, owner.cls, name, frame)
             if isinstance(found, Func) and not isinstance(found.node, ast.Lambda):
                 return found
