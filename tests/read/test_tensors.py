@@ -382,7 +382,8 @@ def test_indexing_a_structure_gives_its_parts(key: Kind) -> None:
 
 
 def test_combining() -> None:
-    assert tensors.combine([Shard(L, rank=2), Shard(L, rank=1)]) == Shard(L, rank=2)
+    assert tensors.combine([Shard(L, rank=2), Shard(L, rank=2)]) == Shard(L, rank=2)
+    assert tensors.combine([Shard(L, rank=2), Shard(L, rank=1)]) is None
     assert tensors.combine([SHARD, ACROSS]) is None
     assert tensors.combine([SHARD, RAGGED]) is None
     for shards in ([Shard(L, vague=True), SHARD], [SHARD, Shard(L, vague=True)]):

@@ -99,6 +99,9 @@ class Split(StepValues):
         self._set_step(CREW.size, 1)
         if CREW.size == 1:
             return
+        # A loss between [n, 1] and [n] compares every sample with every other: no slice can do
+        # that. torch only warns, and goes on.
+        warnings.filterwarnings("error", "Using a target size", UserWarning)
         if isinstance(loader.dataset, IterDataPipe):
             raise TypeError("an IterDataPipe shards itself among workers; it cannot be split")
         by_index = (

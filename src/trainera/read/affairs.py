@@ -13,6 +13,7 @@ from trainera.read.kinds import (
     Mapping,
     Model,
     Own,
+    Solo,
     Thing,
 )
 from trainera.read.lattice import element, flat
@@ -55,11 +56,12 @@ class Affairs(Training):
             kinds.append(kind)
         return kinds
 
-    def _open(
-        self, node: ast.Call, positional: list[Kind], keywords: dict[str, Kind], frame: Frame
-    ) -> Kind:
+    def _open(self, name: str, node: ast.Call, frame: Frame) -> Kind:
+        positional, keywords = self.arguments(node, frame)
         self.whole_arguments(node, frame)
-        mode = keywords.get("mode") or (positional[1] if len(positional) > 1 else Const("r"))
+        place, default = tables.OPENERS.get(name, (1, "r"))
+        mode = keywords.get("mode") or keywords.get("flag")
+        mode = mode or (positional[place] if len(positional) > place else Const(default))
         if not isinstance(mode, Const) and not frame.lenient:
             self.trouble(
                 "once",
@@ -71,10 +73,12 @@ class Affairs(Training):
                 do="give the mode as a constant",
             )
         reads = isinstance(mode, Const) and isinstance(mode.value, str) and "r" in mode.value
+        reads |= name == "numpy.memmap" and isinstance(mode, Const) and mode.value == "c"
         self.facts.once.pop((frame.context, node), None)
         if not reads or (isinstance(mode, Const) and "+" in str(mode.value)):
             self.facts.once[frame.context, node] = self.spot(node, frame, "open")
             self.together()
+            return Solo()
         return PLAIN
 
     def _worker_affair(self, name: str, node: ast.Call, frame: Frame) -> Kind | None:
@@ -83,23 +87,15 @@ class Affairs(Training):
         self.facts.in_turn.pop(key, None)
         if name in tables.CLOCKS:
             return Own("the clock")
-        if name in tables.SELF_SEEDED and not node.args and not node.keywords:
-            return Own("a seed of its own")
-        if name == "torch.seed" or (name in tables.SEEDS and not node.args):
-            self.trouble(
-                "agree",
-                node,
-                frame,
-                frozenset(),
-                what="the random numbers are seeded anew by chance",
-                why="each worker would draw others, and build and split differently",
-                do="give a number as the seed, or leave the call out",
-            )
-            return PLAIN
-        if name in tables.SEEDS:
-            for argument, kind in zip(node.args, self.whole_arguments(node, frame), strict=False):
-                self.agreed(argument, kind, frame)
-            return PLAIN
+        if name in tables.ENTROPY or (name in tables.SELF_SEEDED and _is_unseeded(node)):
+            # Agreed upon where it is drawn: nobody could follow it from there.
+            self.agreed(node, Own("a seed of its own"), frame)
+            return self._by_chance(node, frame) if frame.lenient else Thing(node, name)
+        if name in tables.SYSTEM_RANDOM or (name in tables.SEEDS and _is_unseeded(node)):
+            return self._by_chance(node, frame)
+        if name in tables.SEEDS or name in tables.SELF_SEEDED:
+            self._agreed_arguments(node, frame)
+            return Thing(node, name) if name in tables.SELF_SEEDED else PLAIN
         if name in tables.NAMES:
             self.whole_arguments(node, frame)
             return Own("a name made up on the spot")
@@ -119,7 +115,9 @@ class Affairs(Training):
         logs_to_file = name == "logging.basicConfig" and any(
             keyword.arg == "filename" for keyword in node.keywords
         )
-        if name in tables.ONCE or logs_to_file:
+        writes = name == "sqlite3.connect" and self._writes_tables(node)
+        writes |= name == "lmdb.open" and all(k.arg != "readonly" for k in node.keywords)
+        if name in tables.ONCE or logs_to_file or writes:
             if not frame.lenient:
                 for argument, kind in zip(
                     node.args, self.whole_arguments(node, frame), strict=False
@@ -128,9 +126,62 @@ class Affairs(Training):
                     self._saves_wrapper(argument, kind, frame)
                 self.facts.once[key] = self.spot(node, frame, name)
                 self.together()
-            commands = name.startswith(("os.system", "subprocess."))
-            return Own("a command that one worker ran") if commands else PLAIN
+            if not name.startswith(tables.TELL):
+                return Solo()
+            if not isinstance(frame.file.parents.get(node), ast.Expr):
+                self.agreed(node, Own("what one worker was told"), frame)
+            return Thing(node, name)
         return None
+
+    def _meter(self, name: str, node: ast.Call, frame: Frame) -> Kind:
+        """A metric of a library that knows of process groups."""
+        self.whole_arguments(node, frame)
+        if name.startswith("ignite."):
+            self.adds_up_itself(node, frame)
+        elif not name.endswith("MetricCollection"):
+            self.facts.meters[frame.context, node] = self.spot(node, frame, name)
+        return Thing(node, name)
+
+    def adds_up_itself(self, node: ast.AST, frame: Frame) -> None:
+        """A metric that cannot be told to leave the workers' figures alone."""
+        self.trouble(
+            "torchmetrics",
+            node,
+            frame,
+            frozenset(),
+            what="this metric adds up the figures of all workers by itself",
+            why="it is given the figures of whole batches, so samples would count repeatedly",
+            do="use a metric of torchmetrics, or pass sync_on_compute=False to its constructor",
+        )
+
+    def _writes_tables(self, node: ast.Call) -> bool:
+        """Whether a script changes the database it opens, told from the words of its SQL."""
+        if (
+            node.args
+            and isinstance(node.args[0], ast.Constant)
+            and node.args[0].value == ":memory:"
+        ):
+            return False
+        return any(tables.SQL.search(file.source) for file in self.files.values())
+
+    def _agreed_arguments(self, node: ast.Call, frame: Frame) -> None:
+        """A seed: if it is the clock, or drawn by chance, it is the first worker's for all."""
+        values = [*node.args, *(keyword.value for keyword in node.keywords)]
+        for argument, kind in zip(values, self.whole_arguments(node, frame), strict=True):
+            self.agreed(argument, kind, frame)
+
+    def _by_chance(self, node: ast.Call, frame: Frame) -> Kind:
+        """Random numbers that no seed can make agree."""
+        self.trouble(
+            "agree",
+            node,
+            frame,
+            frozenset(),
+            what="the random numbers are seeded anew by chance",
+            why="each worker would draw others, and build and split differently",
+            do="give a number as the seed, or leave the call out",
+        )
+        return PLAIN
 
     def _saves_wrapper(self, node: ast.expr, kind: Kind, frame: Frame) -> None:
         """A network inside of a variable is saved: its wrapper would be saved with it."""
@@ -145,3 +196,9 @@ class Affairs(Training):
                 why="its wrapper would be saved with it, and the original could not load it",
                 do="save the network's state_dict()",
             )
+
+
+def _is_unseeded(node: ast.Call) -> bool:
+    """Whether a seed is left to chance: none is given, or None."""
+    values = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return all(isinstance(value, ast.Constant) and value.value is None for value in values)

@@ -16,29 +16,23 @@ from trainera.read.kinds import (
     Instance,
     Iter,
     Kind,
-    Listing,
     Loss,
     Lost,
     Mapping,
     Mean,
     Model,
-    Optimizer,
-    Own,
-    Params,
     Share,
     Sum,
-    Thing,
-    Whole,
 )
-from trainera.read.lattice import element, holds_share, join, whole_of
-from trainera.read.networks import Networks, add_model
-from trainera.read.suspects import SCATTERS
-from trainera.read.wholes import first_share
+from trainera.read.lattice import holds_share
+from trainera.read.library import is_meter
+from trainera.read.methods import Methods
+from trainera.read.networks import add_model
 
 MAX_DEPTH = 40
 
 
-class Calls(Networks):
+class Calls(Methods):
     """The part of the analyser that follows calls."""
 
     depth = 0
@@ -73,120 +67,6 @@ class Calls(Networks):
                     return self._own_function(method, node, frame)
         return self.unknown(ast.unparse(node.func), node, frame)
 
-    # Methods.
-    def _method(
-        self, node: ast.Call, function: ast.Attribute, owner: Kind, frame: Frame
-    ) -> Kind | None:
-        name = function.attr
-        match owner:
-            case Share():
-                return self._share_method(node, function, owner, frame)
-            case Model():
-                return self._model_method(node, function, owner, frame)
-            case Optimizer() if name == "step" and (node.args or node.keywords):
-                self.trouble(
-                    "optimizer",
-                    node,
-                    frame,
-                    frozenset(),
-                    what="the optimizer's step is given a closure",
-                    why="it would evaluate the loss on one worker's share",
-                    do="compute loss and gradients before step() and call it without arguments",
-                )
-                return PLAIN
-            case Params():
-                if name == "requires_grad_":
-                    self.frees(node, owner, frame)
-                return owner
-            case Loss() if name in tables.MOVES:
-                return owner
-            case Mapping() if name in ("items", "values", "keys"):
-                values = element(Bunch(tuple(kind for _, kind in owner.items)))
-                if name == "items":
-                    return Listing(Bunch((PLAIN, values)))
-                return Listing(values) if name == "values" else PLAIN
-            case Mapping() if name == "get" and node.args:
-                key = self.eval(node.args[0], frame)
-                if isinstance(key, Const) and isinstance(key.value, str):
-                    return owner.get(key.value) or PLAIN
-            case Listing() if name in ("items", "values") and not node.args:
-                values = owner.element
-                return Listing(Bunch((PLAIN, values))) if name == "items" else owner
-            case Bunch() | Listing() if name in ("append", "extend", "insert", "add"):
-                return self._appended(node, function, owner, frame)
-            case External() | Instance() | Class() | Func():
-                return None
-            case Thing() | Kind():
-                return self._plain_method(node, name, owner, frame)
-        return None
-
-    def _appended(
-        self, node: ast.Call, function: ast.Attribute, owner: Bunch | Listing, frame: Frame
-    ) -> Kind:
-        """A list grows. One that lives for a batch may hold shares; others hold wholes."""
-        loop = self.open_loops[-1].node if self.open_loops else None
-        kinds = [self.eval(argument, frame) for argument in node.args]
-        if not kinds:
-            return PLAIN
-        many = function.attr == "extend" and isinstance(kinds[-1], Bunch | Listing | Params)
-        kind = element(kinds[-1]) if many else kinds[-1]
-        if holds_share(kind) and not frame.lenient and (loop is None or owner.born is not loop):
-            kind = self.whole_arguments(node, frame)[-1]
-        if isinstance(function.value, ast.Name) and kind != PLAIN:
-            if owner != Bunch((), owner.born):
-                kind = join(element(owner), kind)
-            self.bind(function.value.id, Listing(kind, owner.born), frame)
-        return PLAIN
-
-    def _plain_method(self, node: ast.Call, name: str, owner: Kind, frame: Frame) -> Kind | None:
-        key = (frame.context, node)
-        self.facts.once.pop(key, None)
-        if type(owner) not in (Kind, Thing, Const, Own, Listing, Bunch, Whole):
-            return None
-        if isinstance(owner, Thing):
-            if name in ("parameters", "named_parameters", "state_dict"):
-                self.promoted.add(owner.origin)
-                return Params(frozenset({owner.origin}))
-            if name in (*tables.MOVES, *tables.SAME_MODEL):
-                return owner
-        if type(owner) is Kind and name in ("state_dict", "load_state_dict", "named_parameters"):
-            assert isinstance(node.func, ast.Attribute)
-            place = node.func.value  # perhaps a network that was lost sight of
-            self.facts.bare[frame.context, place] = self.spot(place, frame, "either")
-        if name == "scale" and len(node.args) == 1:
-            kind = self.eval(node.args[0], frame)
-            if isinstance(kind, Share):
-                return kind
-        opens = name == "open" and bool(node.args) and "r" not in ast.unparse(node.args[0])
-        moves = isinstance(owner, Thing) and owner.name.startswith("pathlib.")
-        opens = opens or (moves and name in ("rename", "replace"))
-        if (name in tables.ONCE_METHODS or opens) and not frame.lenient:
-            self.whole_arguments(node, frame)
-            self.facts.once[key] = self.spot(node, frame, name)
-            self.together()
-            return PLAIN
-        if name in tables.FILE_METHODS and not node.args:
-            return Own("the file system")
-        if frame.lenient:
-            positional, keywords = self.arguments(node, frame)
-            kinds = [*positional, *keywords.values()]
-            if any(isinstance(kind, Share) for kind in kinds):
-                if name.endswith("_") and _is_of_self(node.func):
-                    self.remembers(node, kinds, frame)
-                elif name.rstrip("_") in SCATTERS:
-                    self.combines(node, first_share(Bunch(tuple(kinds))).loaders, frame)
-                return self.assumed(node, kinds, frame)
-            return PLAIN
-        kinds = self.whole_arguments(node, frame)
-        self.handed_over(node, kinds, frame)
-        result = whole_of(owner, *kinds)
-        if isinstance(result, Whole) and name in tables.ENDS_GRADIENT:
-            return replace(result, rows=result.rows and name != "item", cut=None)
-        return result
-
-    # Networks and gradients.
-
-    # Functions and classes of the script's own.
     def _own_function(self, function: Func, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)
         lenient = frame.lenient or isinstance(function.bound, Model)
@@ -290,6 +170,8 @@ class Calls(Networks):
             return self.make_loader(node, frame)
         network = any(base.startswith("torch.nn.") for base in bases)
         made: Kind = Model(frozenset({node}), cls) if network else Instance(cls)
+        if any(map(is_meter, bases)) and "sync_on_compute" not in ast.unparse(cls.node):
+            self.adds_up_itself(node, frame)
         if any(base.startswith(tables.OPTIMIZERS) for base in bases):
             return self._optimizer("", node, frame)
         if network and any("BatchNorm" in base for base in bases):
@@ -307,13 +189,6 @@ class Calls(Networks):
                         kind = positional.pop(0)
                     self.set_attribute(cls, name, kind if kind is not None else PLAIN)
         return made
-
-
-def _is_of_self(node: ast.expr) -> bool:
-    """Whether a method is called on something that `self` holds."""
-    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
-        node = node.func if isinstance(node, ast.Call) else node.value
-    return isinstance(node, ast.Name) and node.id == "self"
 
 
 def _goes_backward(node: ast.AST) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from trainera.read import shapes, tables, tensors
+from trainera.read.containers import Containers
 from trainera.read.core import Frame
 from trainera.read.facts import Spot
 from trainera.read.kinds import (
@@ -14,8 +15,8 @@ from trainera.read.kinds import (
     Const,
     External,
     Func,
+    Hashed,
     Instance,
-    Iter,
     Kind,
     Listing,
     Loader,
@@ -28,14 +29,16 @@ from trainera.read.kinds import (
     Shape,
     Shard,
     Share,
+    Solo,
     Whole,
 )
 from trainera.read.lattice import element, holds_share, join, whole_of
-from trainera.read.operators import Operators
-from trainera.read.suspects import picks_rows
+from trainera.read.sets import of_views, set_of
+from trainera.read.suspects import loose_parameter, picks_rows
+from trainera.read.wholes import ALONE
 
 
-class Expressions(Operators):
+class Expressions(Containers):
     """The part of the analyser that follows expressions, calls apart."""
 
     def call(self, node: ast.Call, frame: Frame) -> Kind:
@@ -57,6 +60,10 @@ class Expressions(Operators):
                 return self._subscript(node, frame)
             case ast.BinOp() if isinstance(node.op, ast.Mod) and isinstance(node.right, ast.Tuple):
                 return whole_of(self.eval(node.left, frame), self.whole(node.right, frame))
+            case ast.BinOp() if of_views(node):
+                self.eval(node.left, frame)
+                self.eval(node.right, frame)
+                return Hashed()
             case ast.BinOp():
                 left, right = self.eval(node.left, frame), self.eval(node.right, frame)
                 operator = type(node.op).__name__
@@ -74,7 +81,7 @@ class Expressions(Operators):
                 joined: Kind | None = None
                 for kind in kinds:
                     joined = join(joined, kind)
-                return joined or PLAIN
+                return Own(ALONE) if isinstance(joined, Solo) else joined or PLAIN
             case ast.IfExp():
                 self.condition(node.test, frame)
                 return join(self.eval(node.body, frame), self.eval(node.orelse, frame))
@@ -82,13 +89,20 @@ class Expressions(Operators):
                 loop = self.open_loops[-1].node if self.open_loops else None
                 return Bunch(tuple(self.eval(item, frame) for item in node.elts), loop)
             case ast.Starred():
-                return element(self.eval(node.value, frame))
+                kind = self.eval(node.value, frame)
+                self.in_order(node.value, kind, frame)
+                return element(kind)
+            case ast.Set():
+                self.whole(node, frame)
+                return set_of(node)
             case ast.Dict():
                 return self._dictionary(node, frame)
             case ast.JoinedStr():
                 self._watch_self_naming(node, frame)
-                parts = [v for v in node.values if isinstance(v, ast.FormattedValue)]
-                return whole_of(*[self._formatted(value, frame) for value in parts])
+                values = [v for v in node.values if isinstance(v, ast.FormattedValue)]
+                parts = [self._formatted(value, frame) for value in values]
+                alone = next((kind for kind in parts if isinstance(kind, Solo)), None)
+                return alone or whole_of(*parts)
             case ast.NamedExpr():
                 kind = self.eval(node.value, frame)
                 self.bind(node.target.id, kind, frame)
@@ -135,7 +149,9 @@ class Expressions(Operators):
         if isinstance(node.format_spec, ast.JoinedStr):
             self.eval(node.format_spec, frame)
         kind = self.whole(node.value, frame)
-        return kind if isinstance(kind, Own) else PLAIN
+        if node.format_spec is not None:
+            self.needed_by_all(node.value, (kind,), frame)
+        return kind if isinstance(kind, Own | Solo) else PLAIN
 
     # Operators.
 
@@ -146,7 +162,8 @@ class Expressions(Operators):
         self.facts.bare.pop((frame.context, node.value), None)
         match owner:
             case External():
-                return External(f"{owner.name}.{name}")
+                full = f"{owner.name}.{name}"
+                return Solo() if full in tables.OF_ONE else External(full)
             case OwnModule():
                 self.enter_module(f"{owner.name}.{name}")
                 found = self.modules.get(owner.name, {}).get(name)
@@ -165,7 +182,7 @@ class Expressions(Operators):
                 return element(owner)
             case Loader() if name == "dataset":
                 return PLAIN
-            case Own() | Whole():
+            case Own() | Whole() | Solo():
                 return owner
         return PLAIN
 
@@ -187,7 +204,7 @@ class Expressions(Operators):
             return PLAIN
         if isinstance(owner, Shard):
             if node.attr == "shape":
-                return Shape(owner.loaders, dim=owner.dim, ragged=owner.ragged)
+                return shapes.shape_of(owner)
             if node.attr == "T":
                 return tensors.method("t", owner, [], {}) or owner
             if node.attr in ("data", "real"):
@@ -209,6 +226,9 @@ class Expressions(Operators):
         self.through_wrapper(node.value, owner, frame, name)
         inner = replace(owner, wrapped=False)
         if owner.cls is not None:
+            if not frame.lenient and loose_parameter(owner.cls.node, name):
+                spot = Spot(node=node, file=frame.file, what=name)
+                self.facts.loose[frame.context, node] = spot
             found = self._member(inner, owner.cls, name, frame)
             if isinstance(found, Func) and not isinstance(found.node, ast.Lambda):
                 return found
@@ -234,6 +254,9 @@ class Expressions(Operators):
         self.facts.bare[frame.context, node] = Spot(node=node, file=frame.file, what=how)
 
     def _subscript(self, node: ast.Subscript, frame: Frame) -> Kind:
+        named = self.by_its_name(node, frame)
+        if named is not None:
+            return named
         owner = self.eval(node.value, frame)
         if isinstance(owner, Lost):
             return owner
@@ -257,7 +280,7 @@ class Expressions(Operators):
             self.through_wrapper(node.value, owner, frame, "__getitem__")
             return replace(owner, part=True, cls=None, wrapped=False)
         key = self.whole(node.slice, frame)
-        return whole_of(owner, key)
+        return owner if isinstance(owner, Solo) else whole_of(owner, key)
 
     def _subscript_of_share(self, node: ast.Subscript, owner: Share, frame: Frame) -> Kind:
         if isinstance(owner, Shape):
@@ -288,50 +311,3 @@ class Expressions(Operators):
         for key, (kind, _) in zip(keys, kinds, strict=True):
             self.make_whole(key, kind, frame)
         return made
-
-    def _dictionary(self, node: ast.Dict, frame: Frame) -> Kind:
-        items: dict[str, Kind] = {}
-        known = True
-        for key, value in zip(node.keys, node.values, strict=True):
-            kind = self.eval(value, frame)
-            if key is None:
-                known = known and isinstance(kind, Mapping)
-                items |= dict(kind.items) if isinstance(kind, Mapping) else {}
-            elif isinstance(key, ast.Constant) and isinstance(key.value, str):
-                items[key.value] = kind
-            else:
-                self.whole(key, frame)
-                known = False
-                if holds_share(kind):
-                    self.make_whole(value, kind, frame)
-        return Mapping(tuple(items.items())) if known or items else PLAIN
-
-    def _comprehension(
-        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, frame: Frame
-    ) -> Kind:
-        saved = dict(frame.env or {})
-        opened = 0
-        for generator in node.generators:
-            iterable = self.eval(generator.iter, frame)
-            if isinstance(iterable, Loader | Iter):
-                loaders = iterable.origins if isinstance(iterable, Loader) else iterable.loaders
-                text = self._text_of(generator.iter, loaders, frame)
-                self.open_loops.append(self.batch_loop(generator, loaders, text, frame))
-                opened += 1
-            elif isinstance(iterable, Shard):
-                iterable = self.make_whole(generator.iter, iterable, frame)
-            self.assign(generator.target, element(iterable), frame)
-            for test in generator.ifs:
-                self.condition(test, frame)
-        if isinstance(node, ast.DictComp):
-            self.whole(node.key, frame)
-            kind: Kind = self.eval(node.value, frame)
-            kind = self.make_whole(node.value, kind, frame)
-        else:
-            kind = self.eval(node.elt, frame)
-            if opened and holds_share(kind):
-                kind = self.make_whole(node.elt, kind, frame)
-        for _ in range(opened):
-            self.open_loops.pop()
-        frame.env = saved if frame.env is not None else None
-        return Listing(kind) if kind != PLAIN else PLAIN

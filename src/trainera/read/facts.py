@@ -159,6 +159,10 @@ class Facts:
     once: dict[Key, Spot] = field(default_factory=dict)
     in_turn: dict[Key, Spot] = field(default_factory=dict)
     agree: dict[Key, Spot] = field(default_factory=dict)
+    loose: dict[Key, Spot] = field(default_factory=dict)
+    """Parameters of networks that are used outside of them, and by none of their methods."""
+    meters: dict[Key, Spot] = field(default_factory=dict)
+    """Metrics that would add up the workers' states by themselves."""
     optimizers: dict[ast.AST, Nodes] = field(default_factory=dict)
     batchnorm: bool = False
     """Some network uses batch statistics, or its layers cannot be seen."""

@@ -35,6 +35,16 @@ class Own(Kind):
 
 
 @dataclass(frozen=True)
+class Hashed(Kind):
+    """A set: the same items on every worker, perhaps in another order."""
+
+
+@dataclass(frozen=True)
+class Solo(Kind):
+    """What only the first worker has: a file it writes, a run of a tracking service."""
+
+
+@dataclass(frozen=True)
 class External(Kind):
     """Something of a library, by its dotted name."""
 
@@ -114,6 +124,8 @@ class Loss(Kind):
     trouble: str = ""
     weighted: bool = False
     """Its mean is over class weights or over the targets that are not ignored."""
+    paired: bool = False
+    """It compares outputs and targets number by number: the two have one shape."""
 
 
 @dataclass(frozen=True)
@@ -194,6 +206,9 @@ class Shape(Share):
 
     dim: int | None = 0
     ragged: bool = False
+    rank: int | None = None
+    vague: bool = False
+    """The last dimension may be the batch."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from trainera.read.kinds import (
     Const,
     Count,
     Func,
+    Hashed,
     Instance,
     Iter,
     Kind,
@@ -23,6 +24,7 @@ from trainera.read.kinds import (
     Params,
     Shard,
     Share,
+    Solo,
     Sum,
     Thing,
     Whole,
@@ -62,7 +64,7 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
         keys = dict(left.items) | dict(right.items)
         return Mapping(tuple((key, join(left.get(key), right.get(key))) for key in keys))
     for one, other in ((left, right), (right, left)):
-        if isinstance(one, Own):
+        if isinstance(one, Own | Hashed | Solo):
             return one
         # A role outlives the plain value that stands for "not there yet".
         if type(one) in (Kind, Const, Thing) and isinstance(

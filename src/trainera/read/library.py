@@ -5,12 +5,14 @@ from dataclasses import replace
 
 from trainera.read import tables, tensors
 from trainera.read.affairs import Affairs
+from trainera.read.containers import is_namespace
 from trainera.read.core import Frame
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
     Const,
     Count,
+    Hashed,
     Instance,
     Iter,
     Kind,
@@ -25,6 +27,7 @@ from trainera.read.kinds import (
     Params,
     Shard,
     Share,
+    Solo,
     Sum,
     Thing,
     Whole,
@@ -39,6 +42,14 @@ class Library(Affairs):
 
     def external(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         """A call of something of a library."""
+        result = self._external(name, node, frame)
+        if name.startswith(tables.FOR_ALL) and name not in tables.ONCE:
+            values = [*node.args, *(keyword.value for keyword in node.keywords)]
+            given = [v for v in values if isinstance(v, ast.Name | ast.Attribute | ast.Subscript)]
+            self.needed_by_all(node, [self.eval(value, frame) for value in given], frame)
+        return result
+
+    def _external(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         last = name.rsplit(".", 1)[-1]
         if name.startswith("builtins."):
             return self.builtin(last, node, frame)
@@ -58,11 +69,13 @@ class Library(Affairs):
             return self.eval(node.args[0], frame) if node.args else PLAIN
         if last in tables.PROGRESS or name in ("itertools.cycle", "itertools.islice"):
             return self._passed_through(node, frame)
+        if is_meter(name):
+            return self._meter(name, node, frame)
         kind = self._worker_affair(name, node, frame)
         if kind is not None:
             return kind
-        if last == "open" and name != "os.open":
-            return self._open(node, *self.arguments(node, frame), frame)
+        if (last == "open" and name != "os.open") or name in tables.OPENERS:
+            return self._open(name, node, frame)
         if name.startswith(("torch.", "numpy.", "np.")):
             kind = self._tensor_function(name, last, node, frame)
             if kind is not None:
@@ -73,14 +86,23 @@ class Library(Affairs):
         positional, keywords = self.arguments(node, frame)
         kinds = [*positional, *keywords.values()]
         if frame.lenient and any(isinstance(kind, Share) for kind in kinds):
+            called = self.eval(node.func, frame)
+            if isinstance(called, Thing) and is_meter(called.name):
+                self.remembers(node, kinds, frame)
             return self.assumed(node, kinds, frame)
         kinds = self.whole_arguments(node, frame)
+        self.arguments_in_order(name, node, frame)
+        for keyword in node.keywords:
+            if keyword.arg in ("seed", "random_state"):
+                self.agreed(keyword.value, self.eval(keyword.value, frame), frame)
         self.handed_over(node, kinds, frame)
         models: Nodes = frozenset().union(
             *(models_in(k) for k in kinds if isinstance(k, Params | Listing | Bunch))
         )
         if models:
             return Params(models)
+        if any(isinstance(kind, Solo) for kind in kinds):
+            return Solo()
         if node in self.decisions.models:
             self.facts.batchnorm = True  # its layers cannot be seen
             return Model(frozenset({node}))
@@ -119,6 +141,13 @@ class Library(Affairs):
             item = element(first)
             if isinstance(item, Mean | Sum | Params | Count):
                 return item
+        self.arguments_in_order(name, node, frame)
+        if name not in ("print", "isinstance", "hasattr", "getattr", "setattr", "type", "repr"):
+            self.needed_by_all(node, positional, frame)
+        if name in ("eval", "exec") or is_namespace(node):
+            return self.all_names(node, frame)
+        if name == "hash":
+            return self.hashes(node, frame)
         if name == "enumerate":
             if isinstance(first, Loader | Iter):
                 return Iter(loaders_of(first), Bunch((PLAIN, element(first))))
@@ -159,13 +188,15 @@ class Library(Affairs):
                 do="print it in the training loop, or not at all",
             )
         if name == "open":
-            return self._open(node, positional, keywords, frame)
+            return self._open("open", node, frame)
         if name == "abs" and isinstance(first, Shard):
             return first
         if frame.lenient and any(isinstance(k, Share) for k in positional):
             return self.assumed(node, positional, frame)
-        kinds = self.whole_arguments(node, frame)
-        return whole_of(*kinds)
+        made = whole_of(*self.whole_arguments(node, frame))
+        if name in ("set", "frozenset") and not isinstance(made, Whole):
+            return Hashed()
+        return made
 
     # torch.nn, torch.optim, loaders.
 
@@ -263,6 +294,12 @@ class Library(Affairs):
                 if dim.value != combined.dim:
                     return replace(combined, models=models)
         return self.assumed(node, items, frame) if frame.lenient else None
+
+
+def is_meter(name: str) -> bool:
+    """Whether a library's class keeps figures and adds them up over a process group."""
+    known = name.startswith(("torchmetrics.", "ignite.metrics.")) and "functional" not in name
+    return known and name.rsplit(".", 1)[-1][:1].isupper()
 
 
 def loaders_of(kind: Loader | Iter) -> Nodes:

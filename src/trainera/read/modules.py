@@ -15,7 +15,7 @@ def own_modules(script: SourceFile) -> dict[str, SourceFile]:
     waiting = [script]
     while waiting:
         current = waiting.pop()
-        for name in _imported(current):
+        for name in imported(current, current.tree):
             if name in found:
                 continue
             path = _locate(root, name)
@@ -40,8 +40,9 @@ def absolute(importer: SourceFile, node: ast.ImportFrom) -> str:
     return ".".join([*package, *([node.module] if node.module else [])])
 
 
-def _imported(module: SourceFile) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+def imported(module: SourceFile, within: ast.AST) -> Iterator[str]:
+    """The names that the imports in a part of a module may make into modules."""
+    for node in ast.walk(within):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _prefixes(alias.name)

@@ -22,9 +22,10 @@ from trainera.read.kinds import (
     Params,
     Shard,
     Share,
+    Thing,
 )
 from trainera.read.lattice import holds_share, whole_of
-from trainera.read.library import Library
+from trainera.read.library import Library, is_meter
 from trainera.read.suspects import is_figure, layer_mixes, mixes_rows
 from trainera.read.training import PAIR_LAYERS
 
@@ -48,6 +49,8 @@ class Networks(Library):
                     self._hard_wired(node, owner, positional, frame)
                 elif mixes_rows(function.attr, owner, positional, keywords):
                     self.combines(node, owner.loaders, frame)
+                elif function.attr == "size":
+                    return PLAIN
                 elif is_figure(function.attr, positional, keywords):
                     return Lost(owner.loaders, "it is a figure of a slice", models=owner.models)
             return self.assumed(node, [owner, *positional, *keywords.values()], frame)
@@ -120,7 +123,8 @@ class Networks(Library):
             self.through_wrapper(function.value, owner, frame, name)
             return self._forward(owner, node, frame)
         found = self.attribute(owner.cls, name) if owner.cls is not None else None
-        if isinstance(found, Func | Model | Loss | Class | Instance):
+        meter = isinstance(found, Thing) and is_meter(found.name)
+        if meter or isinstance(found, Func | Model | Loss | Class | Instance):
             return None  # a method or layer of the script's own: looked up as an attribute
         self.through_wrapper(function.value, owner, frame, name)
         positional, keywords = self.arguments(node, frame)

@@ -10,6 +10,7 @@ from trainera.read.kinds import (
     Bunch,
     Const,
     Count,
+    Hashed,
     Kind,
     Listing,
     Lost,
@@ -17,12 +18,13 @@ from trainera.read.kinds import (
     Params,
     Shard,
     Share,
+    Solo,
     Sum,
-    Thing,
     Whole,
 )
 from trainera.read.lattice import element, join, whole_of
 from trainera.read.statements import Statements
+from trainera.read.wholes import ALONE
 
 
 class Operators(Statements):
@@ -38,6 +40,7 @@ class Operators(Statements):
         frame: Frame,
     ) -> Kind:
         """A binary operation; sides that do not fit the algebra are made whole."""
+        self.needed_by_all(left_node, (left, right), frame)
         if not isinstance(left, Share) and not isinstance(right, Share):
             if isinstance(left, Whole) or isinstance(right, Whole):
                 return whole_of(left, right)
@@ -76,6 +79,10 @@ class Operators(Statements):
 
     def _unary(self, node: ast.UnaryOp, frame: Frame) -> Kind:
         kind = self.eval(node.operand, frame)
+        if isinstance(kind, Solo):
+            if isinstance(node.op, ast.Not):
+                return Own(ALONE)
+            self.needed_by_all(node, (kind,), frame)
         if isinstance(node.op, ast.Not):
             kind = self.make_whole(node.operand, kind, frame)
             return kind if isinstance(kind, Own) else PLAIN
@@ -100,6 +107,7 @@ class Operators(Statements):
         own = whole_of(*kinds)
         if isinstance(node.ops[0], ast.Is | ast.IsNot):
             return PLAIN
+        self.needed_by_all(node, kinds, frame)
         if frame.lenient and others:
             return Lost(others[0].loaders, "it is a comparison of figures of a slice")
         for part, kind in zip(nodes, kinds, strict=True):
@@ -122,6 +130,4 @@ def _plain_operation(operator: str, left: Kind, right: Kind) -> Kind:
             if isinstance(other, Bunch | Listing | Params):
                 return Listing(join(element(left), element(right)))
             return one
-    if isinstance(left, Thing) or isinstance(right, Thing):
-        return PLAIN
-    return PLAIN
+    return Hashed() if isinstance(left, Hashed) or isinstance(right, Hashed) else PLAIN

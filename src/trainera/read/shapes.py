@@ -11,9 +11,18 @@ def dimension(shape: Shape, index: Kind) -> Kind | None:
     number = number_of(index)
     if number is None or shape.dim is None:
         return None
+    number = absolute_dim(number, shape.rank)
+    if number == -1 and shape.vague:
+        return None
     if number == shape.dim:
         return Sum(shape.loaders) if shape.ragged else Count(shape.loaders)
     return Kind() if number > shape.dim or number < 0 else None
+
+
+def shape_of(shard: Shard) -> Shape:
+    """The shape of a shard; a batch's own tensor may have one dimension, an output has more."""
+    vague = shard.rank is None and (shard.vague or not shard.models)
+    return Shape(shard.loaders, dim=shard.dim, ragged=shard.ragged, rank=shard.rank, vague=vague)
 
 
 def number_of(kind: Kind | None) -> int | None:

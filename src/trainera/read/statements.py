@@ -3,17 +3,17 @@
 import ast
 
 from trainera.read.core import Env, Frame, is_batches, join_env
-from trainera.read.definitions import Definitions
 from trainera.read.facts import LoopFact
 from trainera.read.kinds import PLAIN, Bunch, Const, Iter, Kind, Listing, Loader, Lost, Model, Share
 from trainera.read.lattice import element, holds_share, is_zero, join
 from trainera.read.lifetimes import is_main_guard
+from trainera.read.sets import Sets
 from trainera.read.wholes import first_share
 
 MAX_ROUNDS = 6
 
 
-class Statements(Definitions):
+class Statements(Sets):
     """The part of the analyser that follows statements."""
 
     def run(self, statements: list[ast.stmt], frame: Frame) -> None:
@@ -78,6 +78,8 @@ class Statements(Definitions):
             if holds_share(iterable) and not isinstance(iterable, Bunch | Listing):
                 iterable = self.make_whole(node.iter, iterable, frame)
             self.agreed(node.iter, iterable, frame)
+            self.in_order(node.iter, iterable, frame)
+            self.needed_by_all(node.iter, (iterable,), frame)
             if isinstance(iterable, Model):
                 self.through_wrapper(node.iter, iterable, frame, "__iter__")
             loop = self._drawing_loop(node, frame)

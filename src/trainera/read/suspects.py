@@ -86,6 +86,17 @@ def picks_rows(shard: Shard, key: ast.expr) -> bool:
     return isinstance(first, ast.Call)  # an index made on the spot, such as a permutation
 
 
+def loose_parameter(cls: ast.ClassDef, name: str) -> bool:
+    """Whether a network has a parameter of that name which none of its own methods reads."""
+    made = read = False
+    for node in ast.walk(cls):
+        if isinstance(node, ast.Assign) and "Parameter" in ast.unparse(node.value):
+            made |= any(isinstance(t, ast.Attribute) and t.attr == name for t in node.targets)
+        elif isinstance(node, ast.Attribute) and node.attr == name:
+            read |= isinstance(node.ctx, ast.Load)
+    return made and not read
+
+
 def layer_mixes(layer: Model, shards: Sequence[Share]) -> bool:
     """Whether a layer of torch's works across the batch, given where the batch lies."""
     shard = shards[0] if shards else None

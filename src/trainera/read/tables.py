@@ -1,5 +1,7 @@
 """What is known of the libraries' names. Knowledge only: no logic lives here."""
 
+import re
+
 LOADERS = {"torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoader"}
 
 # Losses of torch.nn (classes) and torch.nn.functional, all `reduction="mean"` unless told.
@@ -47,6 +49,10 @@ LOSS_FUNCTIONS = {
 }
 # Losses whose mean is over class weights or over the targets that are not ignored.
 WEIGHTED_LOSSES = {"CrossEntropyLoss", "NLLLoss", "cross_entropy", "nll_loss"}
+
+# Losses that compare number by number, and would stretch arguments of unequal shape.
+PAIRED_LOSSES = {"MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "GaussianNLLLoss"}
+PAIRED_LOSSES |= {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "gaussian_nll_loss"}
 
 OPTIMIZERS = "torch.optim."
 SCHEDULERS = "torch.optim.lr_scheduler."
@@ -132,6 +138,24 @@ WRAPPER_OK = {
 MOVES = {"to", "cuda", "cpu", "double", "float", "half", "bfloat16", "xpu", "type"}
 SAME_MODEL = {"train", "eval", "requires_grad_", "apply", "share_memory"}
 
+# What opens files for reading or for writing: where the mode stands, and what it is by default.
+OPENERS = {
+    "zipfile.ZipFile": (1, "r"),
+    "tarfile.TarFile": (1, "r"),
+    "h5py.File": (1, "r"),
+    "netCDF4.Dataset": (1, "r"),
+    "numpy.memmap": (2, "r+"),
+    "numpy.lib.format.open_memmap": (1, "r+"),
+    "pandas.HDFStore": (1, "a"),
+    "shelve.open": (1, "c"),
+    "zarr.open": (1, "a"),
+    "zarr.open_group": (1, "a"),
+}
+SQL = re.compile(
+    rb"\b(insert\s+into|create\s+table|update\s+\w+\s+set|delete\s+from|replace\s+into|drop\s+table)\b",
+    re.I,
+)
+
 # Only one worker may do these; all of them evaluate the arguments.
 ONCE = {
     "torch.save",
@@ -187,7 +211,27 @@ ONCE = {
     "subprocess.run",
     "subprocess.call",
     "subprocess.check_call",
+    "subprocess.check_output",
+    "subprocess.getoutput",
+    "subprocess.Popen",
+    *("os.chmod", "os.mkfifo", "os.utime"),
+    *("imageio.imsave", "imageio.imwrite", "imageio.mimsave", "imageio.mimwrite"),
+    *("imageio.v2.imwrite", "imageio.v2.mimsave", "imageio.v3.imwrite", "imageio.get_writer"),
+    *("matplotlib.pyplot.imsave", "skimage.io.imsave", "cv2.VideoWriter", "pandas.ExcelWriter"),
+    *("scipy.io.savemat", "scipy.io.wavfile.write", "soundfile.write", "torchaudio.save"),
+    *("torchvision.io.write_png", "torchvision.io.write_jpeg", "torchvision.io.write_video"),
+    *("pyarrow.parquet.write_table", "pyarrow.parquet.ParquetWriter", "xlsxwriter.Workbook"),
+    "os.popen",
 }
+# What is called by all workers, so that none of its arguments may be the first one's alone.
+FOR_ALL = ("torch.", "numpy.", "math.", "os.path.")
+# What these answer can be told to the others.
+TELL = (
+    *("os.system", "shutil.", "subprocess.run", "subprocess.call", "subprocess.check_"),
+    "subprocess.getoutput",
+)
+# What is there on the first worker only, because only it may call `init` or `start_run`.
+OF_ONE = {"wandb.config", "wandb.run", "wandb.summary", "mlflow.active_run"}
 ONCE_METHODS = {
     "hardlink_to",
     "mkdir",
@@ -199,6 +243,7 @@ ONCE_METHODS = {
     "tofile",
     "to_excel",
     "to_json",
+    *("save_pretrained", "to_feather", "to_hdf", "to_sql", "write_html", "write_image"),
     "to_parquet",
     "to_pickle",
     "touch",
@@ -219,6 +264,7 @@ DOWNLOADS = {
     "torchvision.datasets.utils.download_url",
     "torchvision.datasets.utils.download_and_extract_archive",
     "gdown.download",
+    "shutil.unpack_archive",
     "wget.download",
 }
 # Values that each worker reads for itself.
@@ -239,7 +285,10 @@ CLOCKS = {
     "time.localtime",
     "time.gmtime",
 }
-SEEDS = {"torch.manual_seed", "random.seed", "numpy.random.seed", "numpy.random.default_rng"}
+SEEDS = {
+    *("torch.manual_seed", "torch.random.manual_seed", "random.seed", "numpy.random.seed"),
+    *("torch.cuda.manual_seed", "torch.cuda.manual_seed_all"),
+}
 NAMES = {
     "tempfile.TemporaryDirectory",
     "tempfile.mkdtemp",
@@ -248,10 +297,20 @@ NAMES = {
     "uuid.uuid1",
     "uuid.uuid4",
 }
-# Generators that seed themselves: all workers use the first one's.
-SELF_SEEDED = {"numpy.random.default_rng", "numpy.random.RandomState", "random.Random"}
+# Generators that seed themselves unless told: all workers use the first one's.
+SELF_SEEDED = {
+    *("numpy.random.default_rng", "numpy.random.RandomState", "random.Random"),
+    *("numpy.random.SeedSequence", "numpy.random.PCG64", "numpy.random.MT19937"),
+    *("numpy.random.PCG64DXSM", "numpy.random.Philox", "numpy.random.SFC64"),
+}
+# Numbers that come from the system: all workers use the first one's.
+ENTROPY = {"os.urandom", "secrets.randbits", "secrets.randbelow", "secrets.token_bytes"}
+# What has no state that could be shared.
+SYSTEM_RANDOM = {
+    *("random.SystemRandom", "secrets.SystemRandom", "secrets.choice"),
+    *("torch.seed", "torch.random.seed", "torch.cuda.seed", "torch.cuda.seed_all"),
+}
 TEXT_MAKERS = {
-    *("default_rng", "RandomState", "Random"),
     "Path",
     "ctime",
     "format",

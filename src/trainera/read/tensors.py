@@ -25,7 +25,7 @@ from trainera.read.kinds import (
     Whole,
 )
 from trainera.read.lattice import flat, is_zero
-from trainera.read.shapes import absolute_dim, dimension, moved, number_of, reshaped
+from trainera.read.shapes import absolute_dim, dimension, moved, number_of, reshaped, shape_of
 
 SCALING = {"mul": "Mult", "div": "Div", "add": "Add", "sub": "Sub"}
 
@@ -142,6 +142,8 @@ def combine(shards: Sequence[Shard]) -> Shard | None:
     if len(dims) > 1 or len(ragged) > 1:
         return None
     ranks = [shard.rank for shard in shards]
+    if first.dim == 0 and len({rank for rank in ranks if rank is not None}) > 1:
+        return None  # [n, 1] with [n]: every row would meet every other
     rank = None if None in ranks else max(rank for rank in ranks if rank is not None)
     models = frozenset().union(*(shard.models for shard in shards))
     nested = any(shard.nested for shard in shards)
@@ -189,7 +191,9 @@ def _shard_method(
         others = [k for k in (*arguments, *keywords.values()) if isinstance(k, Share)]
         if any(not isinstance(kind, Shard) for kind in others):
             return None
-        return combine([shard, *(kind for kind in others if isinstance(kind, Shard))])
+        rowwise = combine([shard, *(kind for kind in others if isinstance(kind, Shard))])
+        wider = rowwise is not None and name in ("one_hot", "embedding")
+        return replace(rowwise, rank=None) if rowwise is not None and wider else rowwise
     if name in ("max", "min", "maximum", "minimum") and arguments:
         if isinstance(arguments[0], Shard):
             return combine([shard, arguments[0]])
@@ -199,8 +203,8 @@ def _shard_method(
         return Sum(shard.loaders) if shard.ragged else Count(shard.loaders)
     if name == "size":
         if not arguments:
-            return Shape(shard.loaders, dim=shard.dim, ragged=shard.ragged)
-        return dimension(Shape(shard.loaders, dim=shard.dim, ragged=shard.ragged), arguments[0])
+            return shape_of(shard)
+        return dimension(shape_of(shard), arguments[0])
     if name == "masked_select":
         return replace(shard, ragged=True, nested=False, rank=1)
     if name in ("dim", "ndimension", "is_floating_point", "element_size"):

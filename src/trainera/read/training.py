@@ -122,7 +122,8 @@ class Training(Expressions):
             any(is_given(keywords.get(argument)) for argument in ("weight", "ignore_index"))
             or any(b"-100" in file.source for file in self.files.values())  # ignored by default
         )
-        return Loss(reduction.value, weighted=weighted and reduction.value == "mean")
+        paired = name in tables.PAIRED_LOSSES
+        return Loss(reduction.value, weighted=weighted and reduction.value == "mean", paired=paired)
 
     def weigh(self, loss: Loss, node: ast.Call, loaders: Nodes, frame: Frame) -> str | None:
         """Has the loss weighed by what its mean is over; answers why not, if that cannot be."""
@@ -166,8 +167,12 @@ class Training(Expressions):
             if loss.reduction != "sum":
                 why = "its mean is over rows picked by a condition, not over the samples"
                 return Lost(loaders, why, models=models)
-        if not all(isinstance(share, Shard) for share in shares):
+        rows = [share for share in shares if isinstance(share, Shard)]
+        if len(rows) < len(shares):
             why = "it compares rows of the batch with figures of a slice"
+            return Lost(loaders, why, models=models)
+        if loss.paired and len({row.rank for row in rows if row.rank is not None}) > 1:
+            why = "its arguments differ in shape, so that every row would meet every other"
             return Lost(loaders, why, models=models)
         if loss.reduction in ("mean", "batchmean"):
             return Mean(loaders, models=models)

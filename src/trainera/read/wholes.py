@@ -1,6 +1,7 @@
 """Shares and wholes: where a share will not do, and what is said where no whole can be made."""
 
 import ast
+from collections.abc import Sequence
 
 from trainera.read.core import Core, Frame
 from trainera.read.facts import (
@@ -24,6 +25,7 @@ from trainera.read.kinds import (
     Shape,
     Shard,
     Share,
+    Solo,
     Sum,
     Thing,
     Whole,
@@ -32,6 +34,8 @@ from trainera.read.lattice import (
     holds_share,
     join,
 )
+
+ALONE = "only the first worker has it"
 
 
 class Wholes(Core):
@@ -92,7 +96,7 @@ class Wholes(Core):
             self.decides(node, self.eval(node, frame), frame)
             return
         kind = self.whole(node, frame)
-        self.agreed(node, kind, frame)
+        self.agreed(node, Own(ALONE) if isinstance(kind, Solo) else kind, frame)
 
     def decides(self, node: ast.expr, kind: Kind, frame: Frame) -> None:
         """Inside a network: does the path depend on the batch it is given, or on chance?"""
@@ -131,10 +135,26 @@ class Wholes(Core):
 
     def agreed(self, node: ast.expr, kind: Kind, frame: Frame) -> None:
         key = (frame.context, node)
+        if isinstance(kind, Thing) and kind.origin is node:
+            return  # if all had to agree on it, that was seen where it was made
         self.facts.agree.pop(key, None)
         if isinstance(kind, Own) and not frame.lenient:
             self.facts.agree[key] = Spot(node=node, file=frame.file, what=kind.what)
             self.together()
+
+    def needed_by_all(self, node: ast.AST, kinds: Sequence[Kind], frame: Frame) -> None:
+        """Every worker computes with these: none may be the first worker's alone."""
+        if any(isinstance(kind, Solo) for kind in kinds):
+            self.trouble(
+                "once",
+                node,
+                frame,
+                frozenset(),
+                what="all workers need a value that only the first one has",
+                why="it comes from a file or a service that only the first worker writes to",
+                do="take the value from where the script has it itself, or read it from a file "
+                'opened with mode "r"',
+            )
 
     def together(self) -> None:
         """Marks that what is read now needs all workers at the same time."""

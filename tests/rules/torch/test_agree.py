@@ -2,9 +2,11 @@
 
 import pytest
 
-from tests.rules.tools import added_unless_refused, beyond, right_or_refused
+from tests.rules.tools import added_unless_refused, beyond, refused, right_or_refused
 
-IMPORTS = "import datetime, glob, os, random, time\nimport numpy as np\nfrom pathlib import Path"
+IMPORTS = (
+    "import datetime, glob, os, random, secrets, time\nimport numpy as np\nfrom pathlib import Path"
+)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +101,17 @@ def test_seeds(before: str, after: str) -> None:
         "rng = random.Random()\nchosen = rng.sample(range(20), 10)",
         "torch.seed()\nchosen = torch.randperm(20)[:10]",
         "random.seed()\nchosen = random.sample(range(20), 10)",
-        # The order of a set of strings is another one in every process.
+        "chosen = np.random.default_rng().permutation(20)[:10]",
+        "chosen = np.random.default_rng(seed=None).permutation(20)[:10]",
+        "chosen = np.random.Generator(np.random.PCG64()).permutation(20)[:10]",
+        "chosen = random.Random(int(time.time())).sample(range(20), 10)",
+        "g = torch.Generator()\ng.seed()\nchosen = torch.randperm(20, generator=g)[:10]",
+        "g = torch.Generator()\ng.manual_seed(int(time.time()))\n"
+        "chosen = torch.randperm(20, generator=g)[:10]",
+        "random.seed(None)\nchosen = random.sample(range(20), 10)",
+        "chosen = random.SystemRandom().sample(range(20), 10)",
+        "random.seed(int.from_bytes(os.urandom(4), 'big'))\nchosen = random.sample(range(20), 10)",
+        "torch.manual_seed(secrets.randbits(16))\nchosen = torch.randperm(20)[:10]",
     ],
 )
 def test_data_that_differ_from_worker_to_worker(setup: str) -> None:
@@ -109,6 +121,37 @@ def test_data_that_differ_from_worker_to_worker(setup: str) -> None:
     )
     lines = added_unless_refused(imports=IMPORTS, setup=setup, loader=loader)
     assert lines is None or any("crew.agree(" in line for line in lines), "every worker has its own"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "g = torch.Generator()\ng.seed()",
+        "torch.Generator().seed()",
+        "torch.seed()",
+        "torch.random.seed()",
+        "np.random.seed()",
+        "random.SystemRandom()",
+    ],
+)
+def test_chance_that_cannot_be_shared_is_refused(line: str) -> None:
+    found = refused(imports=IMPORTS, setup=line)
+    assert [(rule, place) for rule, place, _, _ in found] == [("agree", line.splitlines()[-1])]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "g = torch.Generator()",
+        "g = torch.Generator().manual_seed(3)",
+        "rng = np.random.default_rng(3)",
+        "rng = np.random.RandomState(seed=3)",
+        "rng = random.Random(3)",
+        "np.random.seed(3)",
+    ],
+)
+def test_generators_with_a_seed_agree_anyway(line: str) -> None:
+    assert beyond(imports=IMPORTS, setup=line) == []
 
 
 @pytest.mark.parametrize(
@@ -128,3 +171,69 @@ def test_names_of_files_that_are_read_again(name: str) -> None:
         after="torch.save(model.state_dict(), name)\nmodel.load_state_dict(torch.load(name))",
     )
     assert lines is None or any("crew.agree(" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "vocabulary = {w: k for k, w in enumerate(set(words))}",
+            "vocabulary = {w: k for k, w in enumerate(crew.agree(list(set(words))))}",
+        ),
+        (
+            "seen = set()\nfor w in words:\n    seen.add(w)\nfor w in seen:\n    print(w)",
+            "for w in crew.agree(list(seen)):",
+        ),
+        (
+            "seen = {w.lower() for w in words}\nclasses = list(seen)",
+            "classes = list(crew.agree(list(seen)))",
+        ),
+        (
+            "seen = set(words) | {'<pad>'}\nclasses = [w for w in seen]",
+            "classes = [w for w in crew.agree(list(seen))]",
+        ),
+        (
+            "def names(w):\n    return frozenset(w)\nclasses = [*names(words)]",
+            "classes = [*crew.agree(list(names(words)))]",
+        ),
+        (
+            "class Text:\n    def __init__(self, w):\n        self.seen = set(w)\n"
+            "    def number(self):\n        return dict(zip(self.seen, range(9)))\n"
+            "Text(words).number()",
+            "return dict(zip(crew.agree(list(self.seen)), range(9)))",
+        ),
+        (
+            "first, second = dict.fromkeys(words), {'a': 1}\n"
+            "for w in first.keys() & second.keys():\n    print(w)",
+            "for w in crew.agree(list(first.keys() & second.keys())):",
+        ),
+    ],
+)
+def test_the_order_of_a_set_is_the_first_workers(before: str, after: str) -> None:
+    """Strings hash otherwise in every process: a word would have a number on each worker."""
+    assert beyond(setup=f"words = 'the cat sat'.split()\n{before}") == [after]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "letters = sorted(set(words))",
+        "letters = sorted(list(set(words)))",
+        "letters = sorted(w for w in set(words))",
+        "count = len(set(words))",
+        "known = 'cat' in {'cat', 'dog'}",
+        "longest = max(len(w) for w in set(words))",
+        "for number in {1, 2, 3}:\n    print(number)",
+        "vocabulary = {w: k for k, w in enumerate(dict.fromkeys(words))}",
+        "short = {w for w in set(words) if len(w) < 3}",
+        "if set(words) == {'a'}:\n    print('one')",
+    ],
+)
+def test_where_the_order_of_a_set_does_not_matter(before: str) -> None:
+    assert beyond(setup=f"words = 'the cat sat'.split()\n{before}") == []
+
+
+@pytest.mark.parametrize("line", ["word = set(words).pop()", "number = hash(words[0]) % 100"])
+def test_what_hangs_on_a_hash_is_refused(line: str) -> None:
+    found = refused(setup=f"words = 'the cat sat'.split()\n{line}")
+    assert [(rule, place) for rule, place, _, _ in found] == [("agree", line)]

@@ -118,3 +118,49 @@ def test_lookalikes_are_left_alone(line: str) -> None:
 def test_names_that_the_script_has_itself(parts: dict[str, str]) -> None:
     """The script's own `crew` would take the place of the runtime, or the other way round."""
     must_refuse(**parts)
+
+
+def joined_with(tmp_path: Path, module: str, **parts: str) -> list[str]:
+    """The lines of a converted script that imports a module of its own."""
+    (tmp_path / "setup.py").write_text(module)
+    path = tmp_path / "train.py"
+    path.write_text(script(imports="from setup import value", **parts))
+    _, files = convert_script(path)
+    return files[0].after.decode().splitlines()
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "import torch\nvalue = torch.rand(1).item()\n",
+        "import random\nvalue = random.random()\n",
+        "print('hello')\nvalue = 1\n",
+        "import torch\nclass Net:\n    weight = torch.randn(3)\nvalue = Net\n",
+        "import torch\ndef noise(x=torch.randn(3)):\n    return x\nvalue = noise\n",
+    ],
+)
+def test_a_busy_module_is_imported_after_the_join(tmp_path: Path, module: str) -> None:
+    """What it draws must be the same on every worker."""
+    lines = joined_with(tmp_path, module)
+    assert lines.index("crew.join()") < lines.index("from setup import value")
+    assert lines.index("from trainera import crew") < lines.index("crew.join()")
+
+
+def test_a_module_that_imports_a_busy_one(tmp_path: Path) -> None:
+    (tmp_path / "deeper.py").write_text("import torch\nnumber = torch.rand(1)\n")
+    lines = joined_with(tmp_path, "from deeper import number\nvalue = 1\n")
+    assert lines.index("crew.join()") < lines.index("from setup import value")
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "import torch\nvalue = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n",
+        "import logging\nlog = logging.getLogger(__name__)\nvalue = 3\n",
+        "import os\nvalue = os.path.join('data', 'train')\n",
+        "value = 1\nif __name__ == '__main__':\n    print(value)\n",
+    ],
+)
+def test_a_module_that_keeps_still_moves_nothing(tmp_path: Path, module: str) -> None:
+    lines = joined_with(tmp_path, module)
+    assert lines.index("from setup import value") < lines.index("crew.join()")

@@ -237,3 +237,35 @@ def test_a_figure_of_an_earlier_batch() -> None:
         before="last = 0.0",
         step="print(last)\nlast = loss.item()",
     )
+
+
+@pytest.mark.parametrize(
+    ("step", "after"),
+    [
+        ("print(y.size(-1))", "print(loader.gather(y).size(-1))"),
+        ("print(y.shape[-1])", "print(loader.gather(y).shape[-1])"),
+        ("print(y.view(-1).size(-1))", "print(loader.sum(y.view(-1).size(-1)))"),
+        ("print(y.view(-1, 1).size(-1))", None),
+        ("print(model(x).size(-1))", None),
+    ],
+)
+def test_the_last_dimension_may_be_the_batch(step: str, after: str | None) -> None:
+    """Of labels with one dimension the last is the first."""
+    assert beyond(step=step) == ([after] if after else [])
+
+
+def test_a_variable_by_its_name() -> None:
+    added = beyond(step="print(globals()['loss'].item())")
+    assert added == ["print(loader.mean(globals()['loss'].item()))"]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "print('{loss}'.format(**locals()))",
+        "print(vars()['lo' + 'ss'])",
+        "print(eval('loss.item()'))",
+    ],
+)
+def test_variables_by_names_made_up_are_refused(step: str) -> None:
+    assert [(rule, line) for rule, line, _, _ in refused(step=step)] == [("metrics", step)]

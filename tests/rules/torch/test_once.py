@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rules.tools import added_unless_refused, beyond, right_or_refused
+from tests.rules.tools import added_unless_refused, beyond, refused, right_or_refused
 
 
 @pytest.mark.parametrize(
@@ -121,3 +121,132 @@ def test_results_that_are_used(imports: str, before: str) -> None:
 def test_how_a_file_is_opened_is_not_known() -> None:
     """Read by one worker only, the others would go on with nothing."""
     right_or_refused(imports="import sys", setup="names = open('a', sys.argv[1]).read()")
+
+
+@pytest.mark.parametrize(
+    ("imports", "before", "after"),
+    [
+        (
+            "import subprocess",
+            "out = subprocess.run(['git'], capture_output=True).stdout",
+            "out = crew.agree(crew.once(subprocess.run, ['git'], capture_output=True)).stdout",
+        ),
+        (
+            "import subprocess",
+            "revision = subprocess.check_output(['git']).decode()",
+            "revision = crew.agree(crew.once(subprocess.check_output, ['git'])).decode()",
+        ),
+        (
+            "import shutil",
+            "place = shutil.copy('a', 'b')",
+            "place = crew.agree(crew.once(shutil.copy, 'a', 'b'))",
+        ),
+        ("import shutil", "shutil.copy('a', 'b')", "crew.once(shutil.copy, 'a', 'b')"),
+    ],
+)
+def test_answers_are_told_to_all(imports: str, before: str, after: str) -> None:
+    assert beyond(imports=imports, before=before) == [after]
+
+
+@pytest.mark.parametrize(
+    ("imports", "setup", "line"),
+    [
+        ("import wandb", "wandb.init(config={'w': 9})", "layer = nn.Linear(3, wandb.config.w)"),
+        ("import wandb", "run = wandb.init()\nlr = run.config['lr']", "half = lr / 2"),
+        ("import wandb", "c = wandb.init().config", "for _ in range(c.epochs):\n    pass"),
+        ("", "f = open('a', 'w+')\nf.write('3')", "number = int(f.read())"),
+        ("import json", "f = open('a', 'r+')\nc = json.load(f)", "size = c['size'] * 2"),
+        ("", "f = open('a', 'a+')", "for row in f:\n    print(row)"),
+        ("", "f = open('a', 'a+')", "rows = [row for row in f]"),
+        ("", "f = open('a', 'w')\nf.write('x')", "if f.tell() > 3:\n    print('long')"),
+        ("import os, wandb", "wandb.init()", "path = os.path.join(wandb.run.dir, 'a')"),
+        ("import numpy as np", "m = np.memmap('a', mode='w+')", "x = torch.from_numpy(m)"),
+        ("import zipfile", "z = zipfile.ZipFile('a', 'a')", "count = len(z.namelist())"),
+    ],
+)
+def test_what_only_one_worker_has_is_no_value_for_all(imports: str, setup: str, line: str) -> None:
+    """The others would go on with nothing: a number that is no number, a loop without rounds."""
+    found = refused(imports=imports, setup=f"{setup}\n{line}")
+    assert [(rule, place) for rule, place, _, _ in found] == [("once", line.splitlines()[0])]
+
+
+@pytest.mark.parametrize(
+    ("test", "after"),
+    [
+        ("if writer:", "if crew.agree(bool(writer)):"),
+        ("if writer and epoch:", "if crew.agree(bool(writer and epoch)):"),
+        ("if not writer:", "if crew.agree(bool(not writer)):"),
+        ("if writer is not None:", None),
+    ],
+)
+def test_whether_there_is_a_writer_is_agreed_upon(test: str, after: str | None) -> None:
+    added = beyond(
+        imports="from torch.utils.tensorboard import SummaryWriter",
+        before="writer = SummaryWriter('runs')",
+        end=f"{test}\n    print(epoch)",
+    )
+    assert added == ["writer = crew.once(SummaryWriter, 'runs')", *([after] if after else [])]
+
+
+@pytest.mark.parametrize(
+    ("imports", "before", "after"),
+    [
+        (
+            "import zipfile",
+            "with zipfile.ZipFile('a', 'w') as z:\n    z.write('b')",
+            "with crew.once(zipfile.ZipFile, 'a', 'w') as z:",
+        ),
+        (
+            "import tarfile",
+            "with tarfile.open('a', 'w:gz') as t:\n    t.add('b')",
+            "with crew.once(tarfile.open, 'a', 'w:gz') as t:",
+        ),
+        (
+            "import h5py",
+            "with h5py.File('a', mode='w') as f:\n    f.create_dataset('x', data=[1])",
+            "with crew.once(h5py.File, 'a', mode='w') as f:",
+        ),
+        (
+            "import sqlite3",
+            "db = sqlite3.connect('a')\ndb.execute('INSERT INTO runs VALUES (1)')\ndb.commit()",
+            "db = crew.once(sqlite3.connect, 'a')",
+        ),
+        (
+            "import csv",
+            "rows = csv.writer(open('a', 'w'))\nrows.writerow([1])",
+            "rows = csv.writer(crew.once(open, 'a', 'w'))",
+        ),
+        (
+            "import shelve",
+            "with shelve.open('a') as s:\n    s['x'] = 1",
+            "with crew.once(shelve.open, 'a') as s:",
+        ),
+        (
+            "import pandas as pd",
+            "with pd.ExcelWriter('a.xlsx') as w:\n    print(w)",
+            "with crew.once(pd.ExcelWriter, 'a.xlsx') as w:",
+        ),
+        (
+            "import zipfile",
+            "zipfile.ZipFile('a').extractall('b')",
+            "crew.in_turn(zipfile.ZipFile('a').extractall, 'b')",
+        ),
+    ],
+)
+def test_files_that_are_more_than_text(imports: str, before: str, after: str) -> None:
+    assert beyond(imports=imports, before=before) == [after]
+
+
+@pytest.mark.parametrize(
+    ("imports", "line"),
+    [
+        ("import zipfile", "names = zipfile.ZipFile('a').namelist()"),
+        ("import tarfile", "names = tarfile.open('a', 'r:gz').getnames()"),
+        ("import h5py", "x = torch.tensor(h5py.File('a', 'r')['x'][:])"),
+        ("import numpy as np", "x = torch.from_numpy(np.memmap('a', mode='r'))"),
+        ("import sqlite3", "rows = sqlite3.connect('a').execute('SELECT * FROM t').fetchall()"),
+        ("import shelve", "x = shelve.open('a', 'r')['x']"),
+    ],
+)
+def test_files_that_are_only_read(imports: str, line: str) -> None:
+    assert beyond(imports=imports, setup=line) == []

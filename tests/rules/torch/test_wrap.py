@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rules.tools import beyond, converted, must_refuse, network, refused, script
+from tests.rules.tools import beyond, changed, converted, must_refuse, network, refused, script
 
 WRAPPED = "model = DistributedDataParallel(model, broadcast_buffers=False)"
 
@@ -206,3 +206,34 @@ def test_no_optimizer() -> None:
     source = script().replace("torch.optim.SGD(model.parameters(), lr=0.1)", "make(model)")
     rows = refused(source)
     assert rows[0][2:] == ("no optimizer found", "which network is trained cannot be told")
+
+
+LOOSE = """\
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 1)
+        self.scale = nn.Parameter(torch.zeros(1))
+    def forward(self, x):
+        return {result}
+model = Net()
+"""
+
+
+@pytest.mark.parametrize(
+    ("result", "output"), [("self.fc(x)", "model(x)"), ("{'y': self.fc(x)}", "model(x)['y']")]
+)
+def test_a_parameter_that_only_the_loss_uses(result: str, output: str) -> None:
+    """It counts as idle where idle layers are looked for, and fails when its gradient comes."""
+    loss = f"loss = criterion({output}, y) * torch.exp(model.scale) - model.scale"
+    source = script(model=LOOSE.replace("{result}", result), loss=loss)
+    assert "model = DistributedDataParallel(Net(), broadcast_buffers=False)" in changed(source)
+
+
+def test_such_a_parameter_beside_idle_layers_is_refused() -> None:
+    model = LOOSE.replace("{result}", "self.fc(x) if x.dim() > 5 else self.fc(x)")
+    model = model.replace("self.scale =", "self.spare = nn.Linear(3, 1)\n        self.scale =")
+    loss = "loss = criterion(model(x), y) * torch.exp(model.scale)"
+    assert [(rule, line) for rule, line, _, _ in refused(model=model, loss=loss)] == [
+        ("wrap", loss)
+    ]

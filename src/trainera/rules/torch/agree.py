@@ -1,10 +1,12 @@
 """Decisions that hang on the clock or on files are the first worker's.
 
 **What.** A condition that reads the clock, the file system or a worker's own random numbers is put
-into `crew.agree(…)`.
+into `crew.agree(…)`; likewise a generator that seeds itself, and the items of a set where they are
+taken one after the other.
 
 **Why.** `if os.path.exists("last.pt")` may be true for a worker that comes a moment later;
-`if time.time() > limit` differs by microseconds. Workers that take different branches hang.
+`if time.time() > limit` differs by microseconds. Workers that take different branches hang. A set
+of strings has another order in every process, so that words would get other numbers.
 
 **Example.**
 
@@ -21,6 +23,8 @@ from collections.abc import Iterator
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts
+from trainera.read.sets import SET_ORDER
+from trainera.read.wholes import ALONE
 from trainera.rules.torch._tools import Finding, edit, spots, wrap
 
 NAME = "agree"
@@ -28,11 +32,17 @@ NAME = "agree"
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     for node, found in spots(facts.agree.values()).items():
+        what = {spot.what for spot in found}
+        template = "crew.agree({})"
+        if SET_ORDER in what:
+            template = "crew.agree(list({}))"
+        elif ALONE in what:
+            template = "crew.agree(bool({}))"
         yield edit(
             NAME,
             found[0].file,
             node,
-            wrap("crew.agree({})"),
+            wrap(template),
             f"all workers follow the first one's answer: {found[0].what} may differ",
             (CREW,),
         )

@@ -15,6 +15,9 @@ that nobody reads a half-written file.
 **Safety.** What the call returns is, on the other workers, an object that takes every method call
 and does nothing, so `with crew.once(open, path, "w") as file:` works unchanged.
 
+What a command or a copy answers is told to all, by `crew.agree(…)`. Where all workers would need
+another value that only the first one has (`wandb.config`, a file read back), the script is refused.
+
 **Limits.** Calls of libraries that are not known to write are left as they are.
 """
 

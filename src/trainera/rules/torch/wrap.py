@@ -24,6 +24,7 @@ from dataclasses import replace
 from trainera.engines.base import Engine
 from trainera.plan import Options, Unwrap
 from trainera.read.facts import Carrier, Facts
+from trainera.read.source import SourceFile
 from trainera.rules.torch._tools import Finding, after, edit, refuse, wrap
 
 NAME = "wrap"
@@ -87,40 +88,74 @@ def _operates_on(statement: ast.stmt, target: str) -> bool:
 
 
 def idle_layers(facts: Facts) -> bool:
-    """Whether some network of the script's has a layer that none of its methods uses."""
-    for file in facts.files.values():
-        read_names = {
-            node.attr
-            for node in ast.walk(file.tree)
-            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
-        }
-        for cls in ast.walk(file.tree):
-            if isinstance(cls, ast.ClassDef) and any("Module" in ast.unparse(b) for b in cls.bases):
-                if any(_may_leave_out(m) for m in cls.body if isinstance(m, ast.FunctionDef)):
+    """Whether some network of the script's may have layers that get no gradient in a step."""
+    found = [(cls, file) for file in facts.files.values() for cls in _networks(file)]
+    if any(_chooses(cls) or _has_spare_layer(cls, file) for cls, file in found):
+        return True
+    # A parameter that the loss alone uses would count as idle, and then turn up with a gradient.
+    # So several outputs are taken to be used, all of them; if not, the first step says so.
+    return not facts.loose and any(_has_several_outputs(cls) for cls, _ in found)
+
+
+def _networks(file: SourceFile) -> Iterator[ast.ClassDef]:
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.ClassDef) and any("Module" in ast.unparse(b) for b in node.bases):
+            yield node
+
+
+def _has_several_outputs(cls: ast.ClassDef) -> bool:
+    """Whether a network has outputs that a loss may not use."""
+    return any(
+        isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple | ast.Dict)
+        for forward in _forwards(cls)
+        for node in ast.walk(forward)
+    )
+
+
+def _has_spare_layer(cls: ast.ClassDef, file: SourceFile) -> bool:
+    """Whether a network has a layer that nothing in its file uses."""
+    read_names = {
+        node.attr
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+    }
+    for node in ast.walk(cls):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            target = node.targets[0]
+            if isinstance(target, ast.Attribute) and target.attr not in read_names:
+                if ast.unparse(node.value.func).split(".")[-1][:1].isupper():
                     return True
-                for node in ast.walk(cls):
-                    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-                        target = node.targets[0]
-                        if isinstance(target, ast.Attribute) and target.attr not in read_names:
-                            called = ast.unparse(node.value.func)
-                            if called.split(".")[-1][:1].isupper():
-                                return True
     return False
 
 
-def _may_leave_out(method: ast.FunctionDef) -> bool:
-    """Whether a forward has outputs that a loss may not use, or layers it may not call."""
-    if method.name != "forward":
-        return False
-    for node in ast.walk(method):
-        if isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple | ast.Dict):
-            return True
-        if isinstance(node, ast.If) and any(
-            isinstance(part, ast.Call) and ast.unparse(part.func).startswith("self.")
-            for part in ast.walk(node)
-        ):
-            return True
-    return False
+def _chooses(cls: ast.ClassDef) -> bool:
+    """Whether a network calls some of its layers under a condition."""
+    return any(
+        isinstance(part, ast.Call) and ast.unparse(part.func).startswith("self.")
+        for forward in _forwards(cls)
+        for node in ast.walk(forward)
+        if isinstance(node, ast.If)
+        for part in ast.walk(node)
+    )
+
+
+def _forwards(cls: ast.ClassDef) -> Iterator[ast.FunctionDef]:
+    for item in cls.body:
+        if isinstance(item, ast.FunctionDef) and item.name == "forward":
+            yield item
+
+
+def _loose(facts: Facts) -> Iterator[Finding]:
+    """A parameter outside of forward() is fine as long as all layers get gradients."""
+    for spot in facts.loose.values() if idle_layers(facts) else ():
+        yield refuse(
+            NAME,
+            spot.file,
+            spot.node,
+            f"'{spot.what}' is used outside of a network that does not use all of its layers",
+            "which gradients there will be in a step cannot be told beforehand",
+            "use the parameter in forward(), or put it into a module of its own",
+        )
 
 
 def _block_of(carrier: Carrier) -> list[ast.stmt]:
@@ -136,6 +171,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     reason = "gradients are averaged over the workers; all start from the first one's weights"
     done: set[tuple[ast.AST, str]] = set()
     chosen = carriers(facts)
+    yield from _loose(facts)
     for spot in facts.parallels.values():
         yield edit(
             NAME,
@@ -162,12 +198,12 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             continue
         done.add((carrier.node, target))
         imports = engine.wrap.imports
-        phrase = engine.wrap.text
+        phrase, more = engine.wrap.text, ""
         if idle_layers(facts):
-            phrase, reason = engine.wrap_with_idle_layers, reason + "; some layers get none"
+            phrase, more = engine.wrap_with_idle_layers, "; some layers get none"
         if carrier.value is not None:
             action = wrap(phrase)
-            yield edit(NAME, carrier.file, carrier.value, action, reason, imports)
+            yield edit(NAME, carrier.file, carrier.value, action, reason + more, imports)
         else:
             text = f"{target} = {phrase.format(target)}"
-            yield edit(NAME, carrier.file, carrier.node, after(text), reason, imports)
+            yield edit(NAME, carrier.file, carrier.node, after(text), reason + more, imports)

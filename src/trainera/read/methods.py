@@ -1,0 +1,175 @@
+"""Follows calls of methods, by what they are called on."""
+
+import ast
+from dataclasses import replace
+
+from trainera.read import tables
+from trainera.read.core import Frame
+from trainera.read.kinds import (
+    PLAIN,
+    Bunch,
+    Class,
+    Const,
+    External,
+    Func,
+    Hashed,
+    Instance,
+    Kind,
+    Listing,
+    Loss,
+    Mapping,
+    Model,
+    Optimizer,
+    Own,
+    Params,
+    Share,
+    Solo,
+    Thing,
+    Whole,
+)
+from trainera.read.lattice import element, holds_share, join, whole_of
+from trainera.read.library import is_meter
+from trainera.read.networks import Networks
+from trainera.read.suspects import SCATTERS
+from trainera.read.wholes import first_share
+
+
+class Methods(Networks):
+    """The part of the analyser that follows methods."""
+
+    def _method(
+        self, node: ast.Call, function: ast.Attribute, owner: Kind, frame: Frame
+    ) -> Kind | None:
+        name = function.attr
+        match owner:
+            case Share():
+                return self._share_method(node, function, owner, frame)
+            case Model():
+                return self._model_method(node, function, owner, frame)
+            case Solo():
+                self.handed_over(node, self.whole_arguments(node, frame), frame)
+                return owner
+            case Optimizer() if name == "step" and (node.args or node.keywords):
+                self.trouble(
+                    "optimizer",
+                    node,
+                    frame,
+                    frozenset(),
+                    what="the optimizer's step is given a closure",
+                    why="it would evaluate the loss on one worker's share",
+                    do="compute loss and gradients before step() and call it without arguments",
+                )
+                return PLAIN
+            case Params():
+                if name == "requires_grad_":
+                    self.frees(node, owner, frame)
+                return owner
+            case Loss() if name in tables.MOVES:
+                return owner
+            case Mapping() if name in ("items", "values", "keys"):
+                values = element(Bunch(tuple(kind for _, kind in owner.items)))
+                if name == "items":
+                    return Listing(Bunch((PLAIN, values)))
+                return Listing(values) if name == "values" else PLAIN
+            case Mapping() if name == "get" and node.args:
+                key = self.eval(node.args[0], frame)
+                if isinstance(key, Const) and isinstance(key.value, str):
+                    return owner.get(key.value) or PLAIN
+            case Listing() if name in ("items", "values") and not node.args:
+                values = owner.element
+                return Listing(Bunch((PLAIN, values))) if name == "items" else owner
+            case Bunch() | Listing() if name in ("append", "extend", "insert", "add"):
+                return self._appended(node, function, owner, frame)
+            case External() | Instance() | Class() | Func():
+                return None
+            case Thing() | Kind():
+                return self._plain_method(node, name, owner, frame)
+        return None
+
+    def _appended(
+        self, node: ast.Call, function: ast.Attribute, owner: Bunch | Listing, frame: Frame
+    ) -> Kind:
+        """A list grows. One that lives for a batch may hold shares; others hold wholes."""
+        loop = self.open_loops[-1].node if self.open_loops else None
+        kinds = [self.eval(argument, frame) for argument in node.args]
+        if not kinds:
+            return PLAIN
+        many = function.attr == "extend" and isinstance(kinds[-1], Bunch | Listing | Params)
+        kind = element(kinds[-1]) if many else kinds[-1]
+        if holds_share(kind) and not frame.lenient and (loop is None or owner.born is not loop):
+            kind = self.whole_arguments(node, frame)[-1]
+        if isinstance(function.value, ast.Name) and kind != PLAIN:
+            if owner != Bunch((), owner.born):
+                kind = join(element(owner), kind)
+            self.bind(function.value.id, Listing(kind, owner.born), frame)
+        return PLAIN
+
+    def _plain_method(self, node: ast.Call, name: str, owner: Kind, frame: Frame) -> Kind | None:
+        key = (frame.context, node)
+        self.facts.once.pop(key, None)
+        if type(owner) not in (Kind, Thing, Const, Own, Listing, Bunch, Whole, Hashed):
+            return None
+        if isinstance(owner, Hashed):
+            made = self.set_method(node, name, frame)
+            if made is not None:
+                return made
+        if not isinstance(owner, Hashed):
+            self.arguments_in_order(name, node, frame)
+        if isinstance(owner, Thing):
+            if name in ("parameters", "named_parameters", "state_dict"):
+                self.promoted.add(owner.origin)
+                return Params(frozenset({owner.origin}))
+            if name in (*tables.MOVES, *tables.SAME_MODEL):
+                return owner
+        if type(owner) is Kind and name in ("state_dict", "load_state_dict", "named_parameters"):
+            assert isinstance(node.func, ast.Attribute)
+            place = node.func.value  # perhaps a network that was lost sight of
+            self.facts.bare[frame.context, place] = self.spot(place, frame, "either")
+        if name in ("seed", "manual_seed") and not frame.lenient:
+            if not node.args and not node.keywords:
+                return self._by_chance(node, frame)
+            self._agreed_arguments(node, frame)
+            return owner
+        if name == "scale" and len(node.args) == 1:
+            kind = self.eval(node.args[0], frame)
+            if isinstance(kind, Share):
+                return kind
+        if name == "extractall" and not frame.lenient:
+            self.whole_arguments(node, frame)
+            self.facts.in_turn[key] = self.spot(node, frame, name)
+            self.together()
+            return PLAIN
+        opens = name == "open" and bool(node.args) and "r" not in ast.unparse(node.args[0])
+        moves = isinstance(owner, Thing) and owner.name.startswith("pathlib.")
+        opens = opens or (moves and name in ("rename", "replace"))
+        if (name in tables.ONCE_METHODS or opens) and not frame.lenient:
+            self.whole_arguments(node, frame)
+            self.facts.once[key] = self.spot(node, frame, name)
+            self.together()
+            return Solo()
+        if name in tables.FILE_METHODS and not node.args:
+            return Own("the file system")
+        if frame.lenient:
+            positional, keywords = self.arguments(node, frame)
+            kinds = [*positional, *keywords.values()]
+            if any(isinstance(kind, Share) for kind in kinds):
+                meter = isinstance(owner, Thing) and is_meter(owner.name)
+                if meter or (name.endswith("_") and _is_of_self(node.func)):
+                    self.remembers(node, kinds, frame)
+                elif name.rstrip("_") in SCATTERS:
+                    self.combines(node, first_share(Bunch(tuple(kinds))).loaders, frame)
+                return self.assumed(node, kinds, frame)
+            return PLAIN
+        kinds = self.whole_arguments(node, frame)
+        self.handed_over(node, kinds, frame)
+        result = whole_of(owner, *kinds)
+        if isinstance(result, Whole) and name in tables.ENDS_GRADIENT:
+            return replace(result, rows=result.rows and name != "item", cut=None)
+        return result
+
+
+def _is_of_self(node: ast.expr) -> bool:
+    """Whether a method is called on something that `self` holds."""
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return isinstance(node, ast.Name) and node.id == "self"
