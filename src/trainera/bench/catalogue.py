@@ -22,6 +22,8 @@ class Workload:
     title: str
     batch: int | None = 128
     """None: a micro-benchmark, which has neither batch nor rate and is not converted."""
+    tiny_batch: int | None = None
+    """In place of it where there are few samples, so that there are still some steps."""
     rate: float = 0.1
     metric: str = _ACCURACY
     framework: str = "torch"
@@ -32,13 +34,14 @@ class Workload:
 
     def subject(self, size: str) -> Subject:
         trained = self.batch is not None
+        batch = self.tiny_batch if size == "tiny" and self.tiny_batch else self.batch
         return Subject(
             name=f"{self.name} {size}",
             script=str(self.script),
             arguments=("--size", size),
             metric=self.metric if trained else "",
             metric_name="perplexity" if self.metric == _PERPLEXITY else "accuracy",
-            batch=None if self.batch is None else ("--batch-size", self.batch),
+            batch=None if batch is None else ("--batch-size", batch),
             rate=("--lr", self.rate) if trained else None,
             seed="--seed" if trained else "",
             framework=self.framework,
@@ -54,8 +57,8 @@ class Workload:
 
 WORKLOADS = (
     Workload(name="mnist_mlp", title="MNIST, perceptron 784-512-512-10", rate=0.05),
-    Workload(name="mnist_cnn", title="MNIST, small CNN", rate=0.05),
-    Workload(name="fashion_cnn", title="Fashion-MNIST, CNN", rate=0.05),
+    Workload(name="mnist_cnn", title="MNIST, small CNN", tiny_batch=32, rate=0.05),
+    Workload(name="fashion_cnn", title="Fashion-MNIST, CNN", tiny_batch=32, rate=0.05),
     Workload(name="cifar10_cnn", title="CIFAR-10, medium CNN", batch=64, rate=0.02),
     Workload(name="cifar100_resnet18", title="CIFAR-100, ResNet-18", batch=64, rate=0.05),
     Workload(name="imdb_transformer", title="IMDB, small transformer", batch=32, rate=0.001),
@@ -66,7 +69,7 @@ WORKLOADS = (
         rate=0.001,
         metric=_PERPLEXITY,
     ),
-    Workload(name="fish_resnet34", title="fish, ResNet-34", rate=0.05),
+    Workload(name="fish_resnet34", title="fish, ResNet-34", tiny_batch=32, rate=0.05),
     Workload(name="mnist_192", title="MNIST, 784-192-10 in PyTorch", rate=0.05),
     Workload(
         name="mnist_192_keras", title="MNIST, 784-192-10 in Keras", rate=0.05, framework="keras"

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import fmean, median
 
 from trainera.bench.results import Result
 from trainera.bench.statistics import (
     Estimate,
-    difference_of_medians,
+    difference_of_means,
     median_with_interval,
     ratio_of_medians,
 )
@@ -34,6 +34,7 @@ class Row:
     wall_s: float | None
     samples_per_s: float | None
     metric: float | None
+    """The mean: a median would hide trainings that fail now and then."""
     metric_change: Estimate | None
     """Against the reference; positive is more."""
     time_to_target_s: float | None
@@ -181,8 +182,8 @@ def _row(
         one_worker_speedup=None if alone is None else _against(alone, runs, _time),
         wall_s=_middle(_known(runs, lambda one: one.wall_s)),
         samples_per_s=_middle(_known(runs, lambda one: one.samples_per_s)),
-        metric=_middle(metrics),
-        metric_change=difference_of_medians(metrics, base_metrics)
+        metric=fmean(metrics) if metrics else None,
+        metric_change=difference_of_means(metrics, base_metrics)
         if metrics and base_metrics
         else None,
         time_to_target_s=median(reached) if reached and len(reached) == len(times_to) else None,

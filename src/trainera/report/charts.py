@@ -209,9 +209,9 @@ def _energy(comparison: Comparison) -> _Drawing | None:
     data = []
     for row in comparison.rows:
         if row.energy_j is not None and row.energy_with_idle_j is not None:
-            used = {"strategy": row.strategy, "part": "devices used", "value": row.energy_j}
+            used = {"strategy": row.strategy, "part": "devices used", "value": row.energy_j / 1e3}
             idle = {"strategy": row.strategy, "part": "with idle ones"}
-            data += [used, {**idle, "value": row.energy_with_idle_j}]
+            data += [used, {**idle, "value": row.energy_with_idle_j / 1e3}]
     if not data:
         return None
     source = " and ".join(sorted({row.energy_source for row in comparison.rows} - {""}))
@@ -220,7 +220,7 @@ def _energy(comparison: Comparison) -> _Drawing | None:
         title="Energy",
         note=f"Processors and GPUs of a whole run, {source}.",
         marks=len(data),
-        draw=lambda width: _grouped(comparison, data, "joules", width),
+        draw=lambda width: _grouped(comparison, data, "kilojoules", width),
     )
 
 
@@ -243,26 +243,28 @@ def _edp(comparison: Comparison) -> _Drawing | None:
 
 def _pareto(comparison: Comparison) -> _Drawing | None:
     points = [
-        {"strategy": row.strategy, "seconds": row.time_s.value, "joules": row.energy_j}
+        {"strategy": row.strategy, "seconds": row.time_s.value, "kilojoules": row.energy_j / 1e3}
         for row in comparison.rows
         if row.energy_j is not None
     ]
     if len(points) < 2:
         return None
-    front = pareto_front([(one["seconds"], one["joules"]) for one in points])  # type: ignore[misc]
+    shown = [str(one["strategy"]) for one in points]
+    front = pareto_front([(one["seconds"], one["kilojoules"]) for one in points])  # type: ignore[misc]
 
     def draw(width: int) -> Any:
         import altair
 
         line = _base(altair, [{"s": s, "j": j} for s, j in front])
         scatter = _base(altair, points).mark_point(size=110, filled=True)
+        logarithmic = altair.Scale(type="log", nice=False, padding=15)
         return (
             line.mark_line(color="#888", strokeDash=[4, 3]).encode(x="s:Q", y="j:Q")
             + scatter.encode(
-                x=altair.X("seconds:Q", title="seconds", scale=altair.Scale(zero=False)),
-                y=altair.Y("joules:Q", title="joules", scale=altair.Scale(zero=False)),
-                color=_legend(altair, "strategy:N", _names(comparison), width),
-                shape=altair.Shape("strategy:N", sort=_names(comparison)),
+                x=altair.X("seconds:Q", title="seconds", scale=logarithmic),
+                y=altair.Y("kilojoules:Q", title="kilojoules", scale=logarithmic),
+                color=_legend(altair, "strategy:N", shown, width, _names(comparison)),
+                shape=altair.Shape("strategy:N", sort=shown, legend=None),
             )
         ).properties(width=width, height=260)
 
@@ -322,9 +324,12 @@ def _lines(
         .encode(
             x=altair.X(f"{field}:Q", title=x_title, axis=altair.Axis(tickMinStep=1)),
             y=altair.Y("value:Q", title=y_title, scale=altair.Scale(zero=False)),
-            color=_legend(altair, "strategy:N", _names(comparison), width),
+            color=_legend(altair, "strategy:N", names, width, _names(comparison), lines=True),
             strokeDash=altair.StrokeDash(
-                "strategy:N", scale=altair.Scale(domain=names, range=dashes), legend=None
+                "strategy:N",
+                scale=altair.Scale(domain=names, range=dashes),
+                sort=names,
+                legend=_dashes(altair, width),
             ),
         )
         .properties(width=width, height=240)
@@ -345,15 +350,35 @@ def _colour(altair: Any, comparison: Comparison) -> Any:
     return altair.Color("strategy:N", scale=_scale(altair, names), legend=None)
 
 
-def _legend(altair: Any, field: str, names: list[str], width: int) -> Any:
+def _legend(
+    altair: Any,
+    field: str,
+    names: list[str],
+    width: int,
+    known: list[str] | None = None,
+    *,
+    lines: bool = False,
+) -> Any:
+    """Colours of these names; where `known` holds more, each keeps the colour it has there."""
     legend = altair.Legend(
-        orient="bottom", columns=3 if width == WIDE else 1, title=None, labelLimit=220
+        orient="bottom",
+        columns=3 if width == WIDE else 1,
+        title=None,
+        labelLimit=220,
+        symbolType="stroke" if lines else "square",
+        symbolStrokeWidth=3 if lines else 0,
     )
-    return altair.Color(field, scale=_scale(altair, names), legend=legend, sort=names)
+    return altair.Color(field, scale=_scale(altair, names, known), legend=legend, sort=names)
 
 
-def _scale(altair: Any, names: list[str]) -> Any:
-    colours = [COLOURS[number % len(COLOURS)] for number in range(len(names))]
+def _dashes(altair: Any, width: int) -> Any:
+    """The same legend for the dashes, so that both are shown as one."""
+    return altair.Legend(orient="bottom", columns=3 if width == WIDE else 1, title=None)
+
+
+def _scale(altair: Any, names: list[str], known: list[str] | None = None) -> Any:
+    order = known or names
+    colours = [COLOURS[order.index(name) % len(COLOURS)] for name in names]
     return altair.Scale(domain=names, range=colours)
 
 
@@ -376,8 +401,8 @@ def _height(rows: int, each: int = 30) -> int:
 def _svg(chart: Any, prefix: str) -> str:
     """The picture as text; its ids are made the only ones of their kind on the page."""
     file = io.StringIO()
-    chart.configure(font="system-ui, sans-serif").configure_axis(
-        labelFontSize=12, titleFontSize=12, titleFontWeight="normal"
+    chart.configure(font="Arial, Liberation Sans, DejaVu Sans, sans-serif").configure_axis(
+        labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titlePadding=12
     ).configure_legend(labelFontSize=12).configure_view(stroke=None).save(file, format="svg")
     text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', file.getvalue())
     return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", text)

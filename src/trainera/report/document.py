@@ -70,8 +70,8 @@ HEADINGS = (
     "{metric}",
     "time to {target} (s)",
     "memory a worker (MiB)",
-    "energy (J)",
-    "with idle (J)",
+    "energy (kJ)",
+    "with idle (kJ)",
     "EDP",
     "EDP with idle",
 )
@@ -100,8 +100,8 @@ def cells(row: Row) -> list[str]:
         _figure(row.metric, digits=4),
         _figure(row.time_to_target_s),
         _figure(None if memory is None else memory / 2**20),
-        _figure(row.energy_j) + (source if row.energy_j is not None else ""),
-        _figure(row.energy_with_idle_j),
+        _figure(_kilo(row.energy_j)) + (source if row.energy_j is not None else ""),
+        _figure(_kilo(row.energy_with_idle_j)),
         _figure(row.edp),
         _figure(row.edp_with_idle),
     ]
@@ -127,6 +127,10 @@ def _figure(value: float | None, digits: int = 3) -> str:
     if abs(value) >= 1000:
         return f"{value:,.0f}".replace(",", "\u202f")
     return f"{value:.{digits}g}"
+
+
+def _kilo(value: float | None) -> float | None:
+    return None if value is None else value / 1000
 
 
 def _with_interval(value: Estimate | None) -> str:

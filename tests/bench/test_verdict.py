@@ -1,0 +1,110 @@
+"""The sentence at the top: a winner only where there is one."""
+
+import pytest
+from made import made_runs
+
+from trainera.bench.results import Result
+from trainera.bench.statistics import ratio_of_medians
+from trainera.bench.summary import compare
+from trainera.report.verdict import Verdict, judge
+
+SLOW = [10.0, 10.1, 9.9, 10.2, 9.8]
+FAST = [5.0, 5.1, 4.9, 5.05, 4.95]
+
+
+def verdict(*runs: list[Result]) -> Verdict:
+    (comparison,) = compare([run for some in runs for run in some])
+    return judge(comparison)
+
+
+def test_a_clear_winner_with_its_margin() -> None:
+    found = verdict(made_runs("sequential", SLOW), made_runs("ddp 2", FAST, workers=2))
+    assert (found.outcome, found.best) == ("winner", "ddp 2")
+    assert found.text.startswith("Use ddp 2: 2.00 times as fast as sequential (95 % interval 1.9")
+    assert "sequential, takes 100 % longer" in found.text
+
+
+def test_too_close_to_call() -> None:
+    other = [10.05, 9.95, 10.15, 9.85, 10.0]
+    found = verdict(made_runs("sequential", SLOW), made_runs("ddp 1", other))
+    assert found.outcome == "close"
+    assert found.text.startswith("Too close to call between")
+
+
+def test_no_winner_of_four_runs() -> None:
+    found = verdict(made_runs("sequential", SLOW[:4]), made_runs("ddp 2", FAST[:4], workers=2))
+    assert found.outcome == "few"
+    assert "5 runs of a strategy are needed, and there were 4 runs" in found.text
+    assert "So far ddp 2 was the fastest" in found.text
+
+
+def test_a_strategy_with_too_few_runs_is_not_judged() -> None:
+    found = verdict(
+        made_runs("sequential", SLOW), made_runs("ddp 2", FAST), made_runs("ddp 1", [20.0])
+    )
+    assert (found.outcome, found.best) == ("winner", "ddp 2")
+    assert "ddp 1 is not judged: there was 1 run of it." in found.remarks
+
+
+def test_faster_but_learning_worse_is_not_recommended() -> None:
+    good, bad = [0.79, 0.80, 0.81, 0.80, 0.79], [0.70, 0.72, 0.75, 0.60, 0.71]
+    found = verdict(
+        made_runs("sequential", SLOW, metrics=good),
+        made_runs("ddp 2", [one * 1.2 for one in FAST], metrics=good),
+        made_runs("ddp 2 per-worker", FAST, metrics=bad),
+    )
+    assert found.best == "ddp 2"
+    (remark,) = found.remarks
+    assert remark.startswith("ddp 2 per-worker is faster still, but it learns worse")
+
+
+def test_a_last_digit_is_not_learning_worse() -> None:
+    found = verdict(
+        made_runs("sequential", SLOW, metrics=[0.9] * 5),
+        made_runs("ddp 2", FAST, metrics=[0.899] * 5),
+    )
+    assert (found.best, found.remarks) == ("ddp 2", ())
+
+
+def test_failures_are_told() -> None:
+    failed = Result(workload="digits", strategy="ddp 2", workers=2, state="failed", message="no")
+    found = verdict(made_runs("sequential", SLOW), [failed])
+    assert found.outcome == "single"
+    assert found.remarks == ("Failed: ddp 2.",)
+    assert verdict([failed]).outcome == "none"
+
+
+def test_an_interval_holds_the_true_ratio() -> None:
+    """Of 60 samples of known distributions, about 95 % of the intervals hold the truth."""
+    import random
+
+    draw = random.Random(7)
+    held = 0
+    for _ in range(60):
+        first = [20 * draw.lognormvariate(0, 0.05) for _ in range(15)]
+        second = [10 * draw.lognormvariate(0, 0.05) for _ in range(15)]
+        found = ratio_of_medians(first, second)
+        assert found.low is not None and found.high is not None
+        held += found.low <= 2.0 <= found.high
+    assert held >= 52
+
+
+def test_one_run_has_no_interval() -> None:
+    found = ratio_of_medians([2.0], [1.0, 1.0])
+    assert (found.value, found.low, found.excludes(1.0)) == (2.0, None, False)
+
+
+def test_energy_and_edp_of_a_row() -> None:
+    (comparison,) = compare(
+        [
+            *made_runs("sequential", SLOW, energy_j=100.0),
+            *made_runs("ddp 2", FAST, workers=2, energy_j=80.0),
+        ]
+    )
+    row = comparison.row("ddp 2")
+    assert (row.energy_j, row.energy_with_idle_j) == (80.0, 130.0)
+    assert row.edp == pytest.approx(80 * 8.0 / (100 * 13.0))
+    assert row.edp_with_idle == pytest.approx(130 * 8.0 / (150 * 13.0))
+    assert row.efficiency == pytest.approx(1.0)
+    assert comparison.target == pytest.approx(0.9 * 0.99)
+    assert row.time_to_target_s == pytest.approx(5.0)
