@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from trainera import engines
 from trainera.cli import output, render
 from trainera.cli.options import (
     BatchNorm,
@@ -222,5 +223,6 @@ def _say_what_next(
         left = ", ".join(render.shown(path) for path in own_modules(plan.script))
         if left:
             render.say(f"it needs {left} beside it; -o DIR/ takes them along")
-    command = f"torchrun --nproc-per-node 2 {shlex.quote(render.shown(start))}"
+    launcher = engines.get(plan.engine).launcher
+    command = launcher.format(workers=2, script=shlex.quote(render.shown(start)))
     render.say(f"run it with: {command}")

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from trainera import __version__
-from trainera.cli import check, convert, doctor, explain, render, run
+from trainera.cli import check, convert, doctor, engines, explain, render, run
 from trainera.cli.trouble import TRACEBACK, as_user_error
 from trainera.errors import Status
 
@@ -48,6 +48,7 @@ app.command("convert", epilog=convert.EPILOG)(convert.convert)
 app.command("check", epilog=check.EPILOG)(check.check)
 app.command("run", epilog=run.EPILOG, cls=run.RunCommand)(run.run)
 app.command("doctor")(doctor.doctor)
+app.add_typer(engines.app, name="engines")
 app.command("explain", epilog=explain.EPILOG)(explain.explain)
 
 

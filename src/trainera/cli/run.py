@@ -81,13 +81,14 @@ def run(
         render.say(f"{render.shown(script)}: refused; nothing was run")
         raise typer.Exit(int(Status.REFUSED))
     render.print_notes(plan, stderr=True)
-    missing = engines.get(engine).missing()
+    chosen = engines.get(engine)
+    missing = chosen.missing()
     if missing is not None:
         raise UserError(missing, Status.FAILED)
     if number is None:
         number = devices.auto_workers()
         _say(f"running on {render.counted(number, 'worker')}")
-    status = local.run(script, converted, arguments or [], number, say=_say)
+    status = local.run(script, converted, arguments or [], number, say=_say, agent=chosen.agent)
     raise typer.Exit(int(status))
 
 

@@ -1,5 +1,6 @@
 """The runtime of converted scripts: `from trainera import crew`."""
 
+from trainera.crew.horovod import alike, averaged, join_horovod
 from trainera.crew.joining import join
 from trainera.crew.normalising import batchnorm
 from trainera.crew.reduction import sum
@@ -11,11 +12,14 @@ __all__ = [
     "Nobody",
     "Split",
     "agree",
+    "alike",
+    "averaged",
     "bare",
     "batchnorm",
     "current",
     "in_turn",
     "join",
+    "join_horovod",
     "once",
     "rank",
     "size",

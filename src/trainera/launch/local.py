@@ -7,8 +7,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -37,11 +38,13 @@ def run(
     workers: int,
     *,
     say: Callable[[str], None],
+    agent: str = "agent",
+    environment: Mapping[str, str] | None = None,
 ) -> int:
     """Runs `script`, as `converted`, in that many workers; returns the exit status.
 
     Standard output is the first worker's alone. `say` is given what the user has to know besides:
-    why the run failed, once.
+    why the run failed, once. `agent` is the engine's, `environment` what the workers get besides.
     """
     if workers < 1:
         raise UserError(f"cannot run on {workers} workers: at least 1 is needed")
@@ -61,10 +64,10 @@ def run(
         good = False
         try:
             if not received:
-                from trainera.launch.agent import run_agent
-
+                run_agent = import_module(f"trainera.launch.{agent}").run_agent
                 command = (sys.executable, "-u", worker.__file__, name)
-                good = run_agent(crew, workers, command, _environment(workers))
+                known = _environment(workers) | dict(environment or {})
+                good = run_agent(crew, workers, command, known)
             status = _verdict(crew, good, received, workers, say)
         finally:
             crew.end(followers=not good)
