@@ -12,10 +12,17 @@ import typer
 from trainera import engines
 from trainera.cli import output, render
 from trainera.cli.options import (
+    AdasumOption,
+    Batch,
     BatchNorm,
     BatchNormOption,
+    BatchOption,
     EngineOption,
+    Fp16Option,
     JsonOption,
+    Rate,
+    RateOption,
+    WarmupOption,
     as_options,
     require_engine,
 )
@@ -73,6 +80,11 @@ def convert(
         ),
     ] = False,
     batchnorm: BatchNormOption = BatchNorm.GLOBAL,
+    batch: BatchOption = Batch.GLOBAL,
+    rate: RateOption = Rate.KEEP,
+    warmup: WarmupOption = 0.0,
+    fp16: Fp16Option = False,
+    adasum: AdasumOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Convert a training script, source to source.
@@ -85,7 +97,12 @@ def convert(
 
         from trainera.pipeline import convert_script
 
-        plan, converted = convert_script(script, engine, as_options(batchnorm), standalone)
+        plan, converted = convert_script(
+            script,
+            engine,
+            as_options(batchnorm, batch, rate, warmup, fp16=fp16, adasum=adasum),
+            standalone,
+        )
         if out == STDOUT and _touches_modules(plan, converted):
             raise UserError(_too_much("stdout", converted))
         outputs: tuple[output.Output, ...] = ()

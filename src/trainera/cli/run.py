@@ -8,9 +8,16 @@ from typer.core import TyperCommand
 
 from trainera.cli import render
 from trainera.cli.options import (
+    AdasumOption,
+    Batch,
     BatchNorm,
     BatchNormOption,
+    BatchOption,
     EngineOption,
+    Fp16Option,
+    Rate,
+    RateOption,
+    WarmupOption,
     as_options,
     require_engine,
 )
@@ -63,6 +70,11 @@ def run(
     ] = AUTO,
     engine: EngineOption = "ddp",
     batchnorm: BatchNormOption = BatchNorm.GLOBAL,
+    batch: BatchOption = Batch.GLOBAL,
+    rate: RateOption = Rate.KEEP,
+    warmup: WarmupOption = 0.0,
+    fp16: Fp16Option = False,
+    adasum: AdasumOption = False,
 ) -> None:
     """Train a script on several workers, with the output of one.
 
@@ -75,7 +87,9 @@ def run(
     from trainera.launch import devices, local
     from trainera.pipeline import convert_script
 
-    plan, converted = convert_script(script, engine, as_options(batchnorm))
+    plan, converted = convert_script(
+        script, engine, as_options(batchnorm, batch, rate, warmup, fp16=fp16, adasum=adasum)
+    )
     if plan.refusals:
         render.print_refusals(plan, stderr=True)
         render.say(f"{render.shown(script)}: refused; nothing was run")

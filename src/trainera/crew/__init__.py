@@ -1,9 +1,10 @@
 """The runtime of converted scripts: `from trainera import crew`."""
 
 from trainera.crew.horovod import alike, averaged, join_horovod
-from trainera.crew.joining import join
+from trainera.crew.joining import join, own_device
 from trainera.crew.normalising import batchnorm
 from trainera.crew.reduction import sum
+from trainera.crew.scaling import scaled
 from trainera.crew.splitting import Split, current, split, whole
 from trainera.crew.state import rank, size
 from trainera.crew.turns import Nobody, agree, bare, in_turn, once
@@ -21,7 +22,9 @@ __all__ = [
     "join",
     "join_horovod",
     "once",
+    "own_device",
     "rank",
+    "scaled",
     "size",
     "split",
     "sum",

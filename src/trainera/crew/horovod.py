@@ -81,16 +81,19 @@ def alike(model: Any) -> Any:
     return model
 
 
-def averaged(
-    distributed: Any, optimizer: Any, named_parameters: Any = (), **options: Any
-) -> Any:
+def averaged(distributed: Any, optimizer: Any, named_parameters: Any = (), **options: Any) -> Any:
     """The optimizer in Horovod's wrapper `distributed`, but for what the wrapper would change.
 
     Gradients are averaged when backward() ends, as an engine that wraps the network does it. So
     clipping, accumulation over several batches, a step that is left out or a look at the gradients
     need no further change.
     """
-    adaptive = options.get("op") is not None and CREW.size > 1
+    adaptive = "op" in options
+    if adaptive and CREW.size > 1 and not TRANSPORT.by.hvd.mpi_built():
+        raise SystemExit(
+            "trainera: Adasum needs a Horovod with MPI, which this one was built without: "
+            "HOROVOD_WITH_MPI=1 trainera engines install horovod --rebuild"
+        )
     names = {parameter: name for name, parameter in named_parameters}
     groups = enumerate(optimizer.param_groups)
     for place, parameter in [(i, p) for i, group in groups for p in group["params"]]:
@@ -99,13 +102,14 @@ def averaged(
     wrapped = distributed(without_constructor(optimizer), named_parameters=named, **options)
     cls: Any = type(wrapped)  # Horovod makes a new class for each optimizer
     plain: Any = cls.__mro__[1]
-    # Horovod's own knows no set_to_none.
+    # Horovod's own knows no set_to_none, and forbids what is harmless once gradients are averaged.
     cls.zero_grad = plain.zero_grad
     if CREW.size == 1:
+        cls.step = plain.step
         return wrapped
     same_settings(wrapped)
     if not adaptive:
-        Averaging(wrapped, cls)
+        Averaging(wrapped, cls, plain)
     return wrapped
 
 
@@ -141,37 +145,36 @@ def same_settings(optimizer: Any) -> None:
 class Averaging:
     """Averages an optimizer's gradients as soon as backward() has computed them."""
 
-    def __init__(self, optimizer: Any, cls: Any) -> None:
+    def __init__(self, optimizer: Any, cls: Any, plain: Any) -> None:
         self.optimizer = optimizer
         self.hvd = TRANSPORT.by.hvd
         self.queued = False
-        self.known: list[torch.Tensor] = []
+        self.known: dict[torch.Tensor, None] = {}  # in their order
         TRANSPORT.by.optimizers += 1
         self.number = TRANSPORT.by.optimizers
         synchronize = cls.synchronize
-        step = getattr(cls.step, "__wrapped__", cls.step)  # the class below runs step hooks, too
 
         def synchronize_then_mend(own: Any) -> None:
             self.average(synchronize)
 
-        def step_without(own: Any, closure: Any = None) -> Any:
+        def step(own: Any, *closure: Any) -> Any:
+            # All is averaged already, unless backward() was cut short.
             if own._handles or self.unknown():
                 own.synchronize()
-            with own.skip_synchronize():
-                return step(own, closure)
+            own._synchronized = False
+            return plain.step(own, *closure)
 
-        cls.synchronize, cls.step = synchronize_then_mend, step_without
+        cls.synchronize, cls.step = synchronize_then_mend, step
         # Two optimizers may each have a "fc.weight", and Horovod tells tensors apart by name.
         names = optimizer._parameter_names
         optimizer._parameter_names = {p: f"gradient.{self.number}.{n}" for p, n in names.items()}
         self.welcome()
 
     def unknown(self) -> list[torch.Tensor]:
-        """Parameters that were thawed or added since; Horovod would let each worker have its own."""
+        """Parameters that were thawed or added since, which Horovod would not average."""
         groups = self.optimizer.param_groups
         trained = [p for group in groups for p in group["params"] if p.requires_grad]
-        known = set(self.known)
-        return [parameter for parameter in trained if parameter not in known]
+        return [parameter for parameter in trained if parameter not in self.known]
 
     def welcome(self) -> None:
         """Takes such parameters on."""
@@ -181,9 +184,9 @@ class Averaging:
             optimizer._parameter_names.setdefault(parameter, name)
             optimizer._allreduce_delay.setdefault(parameter, optimizer.backward_passes_per_step)
             optimizer._requires_update.add(parameter)
-            self.known.append(parameter)
-            hook: Any = self.note
-            parameter.register_post_accumulate_grad_hook(hook)
+            self.known[parameter] = None
+            thing: Any = parameter  # the method has no types
+            thing.register_post_accumulate_grad_hook(self.note)
 
     def note(self, parameter: torch.Tensor) -> None:
         """Called in backward() for each gradient; the first time, asks to be called at its end."""

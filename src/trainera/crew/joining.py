@@ -137,6 +137,11 @@ def choose_device() -> None:
     torch.cuda.init()  # type: ignore[no-untyped-call]
 
 
+def own_device() -> list[int] | None:
+    """This worker's GPU, in the form in which DataParallel takes it; None without one."""
+    return [torch.cuda.current_device()] if torch.cuda.is_available() else None
+
+
 def choose_threads() -> None:
     """Shares the cores among the workers of this machine; more threads than cores are slow."""
     if CREW.local_size == 1:

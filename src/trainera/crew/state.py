@@ -16,6 +16,7 @@ class StepValues:
         self.fraction: float = 1.0
         self.parts: int = 1
         self.active: bool = True
+        self.begun: int = 0
         self._step: tuple[int, int] = (1, 1)
 
     @property

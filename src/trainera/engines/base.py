@@ -2,7 +2,8 @@
 
 import importlib.util
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 CREW = "from trainera import crew"
 
@@ -38,6 +39,8 @@ class Engine:
     """What goes around each optimizer, if anything; ``{options}`` are further arguments."""
     optimizer_names: str = ""
     """An option: the names of the parameters, which ``{}`` stands for."""
+    extras: Mapping[str, str] = field(default_factory=dict)
+    """Arguments of the optimizer's wrapper for options that only this engine has, by option."""
     mean_weight: str
     """Attribute of a split loader: the weight of a mean-reduced loss before the engine averages."""
     sum_weight: str

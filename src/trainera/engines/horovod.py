@@ -19,6 +19,7 @@ ENGINE = Engine(
         text="crew.averaged(hvd.DistributedOptimizer, {}{options})", imports=(HOROVOD, CREW)
     ),
     optimizer_names="named_parameters={}",
+    extras={"fp16": "compression=hvd.Compression.fp16", "adasum": "op=hvd.Adasum"},
     mean_weight="share",
     sum_weight="parts",
     launcher="horovodrun -np {workers} python {script}",

@@ -125,9 +125,7 @@ def check(framework: str) -> None:
         )
 
 
-def _build(
-    wanted: Recipe, folder: Path, log: Path, progress: Callable[[int, str], None]
-) -> Path:
+def _build(wanted: Recipe, folder: Path, log: Path, progress: Callable[[int, str], None]) -> Path:
     tools = toolchain.find()
     log.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory(prefix="trainera-horovod-") as name:
@@ -166,9 +164,7 @@ def _pip(arguments: Sequence[str], log: Path) -> None:
         pass
 
 
-def _lines(
-    arguments: Sequence[str], log: Path, environment: Mapping[str, str]
-) -> Iterator[str]:
+def _lines(arguments: Sequence[str], log: Path, environment: Mapping[str, str]) -> Iterator[str]:
     """Runs pip, writes what it says to the log, and passes it on; raises if it fails."""
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
     log.parent.mkdir(parents=True, exist_ok=True)

@@ -35,9 +35,7 @@ def find() -> Toolchain:
             Status.FAILED,
         )
     if shutil.which("make") is None:
-        raise UserError(
-            f"no make is here, and Horovod has to be compiled — {WAYS}", Status.FAILED
-        )
+        raise UserError(f"no make is here, and Horovod has to be compiled — {WAYS}", Status.FAILED)
     return Toolchain(compiler=compiler, cmake=shutil.which("cmake"))
 
 

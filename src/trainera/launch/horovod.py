@@ -31,7 +31,7 @@ def run_agent(
 
 @contextmanager
 def meeting(count: int) -> Iterator[list[dict[str, str]]]:
-    """What each worker has to know, and a place on the loopback interface where all of them meet."""
+    """What each worker has to know, and a place on the loopback interface where all meet."""
     from horovod.runner.common.util.hosts import get_host_assignments, parse_hosts
     from horovod.runner.gloo_run import create_run_env_vars, create_slot_env_vars
     from horovod.runner.http.http_server import RendezvousHandler, RendezvousHTTPServer

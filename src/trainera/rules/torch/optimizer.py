@@ -10,8 +10,8 @@ the optimizer decides from it how far to go; workers would decide differently.
 
 **Example.** With `--engine horovod`:
 
-    - optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    + optimizer = crew.averaged(hvd.DistributedOptimizer, torch.optim.SGD(model.parameters(), lr=0.1),
+    - optimizer = SGD(model.parameters(), lr=0.1)
+    + optimizer = crew.averaged(hvd.DistributedOptimizer, SGD(model.parameters(), lr=0.1),
     +                           named_parameters=model.named_parameters())
 
     optimizer.step(closure)  # refused
@@ -49,8 +49,10 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         file = next(file for file in facts.files.values() if node in file.parents)
         assert isinstance(node, ast.Call)
         names = parameter_names(node, file) or _names_of_networks(node, file, facts)
-        extra = f", {engine.optimizer_names.format(names)}" if names else ""
-        text = engine.optimizer.text.replace("{options}", extra)
+        given = [engine.optimizer_names.format(names)] if names else []
+        given += [engine.extras[name] for name in options.extras]
+        further = "".join(f", {argument}" for argument in given)
+        text = engine.optimizer.text.replace("{options}", further)
         reason = "its gradients are averaged over the workers as soon as they are computed"
         yield edit(NAME, file, node, wrap(text), reason, engine.optimizer.imports)
 
