@@ -17,7 +17,7 @@ from torch.utils.data import (
 from trainera.crew.passes import Pass, StandIn
 from trainera.crew.reduction import reduce_values
 from trainera.crew.rows import Cutter, checked_rows, concatenated, portable
-from trainera.crew.sampling import SliceSampler
+from trainera.crew.sampling import SliceSampler, Together
 from trainera.crew.state import CREW, StepValues
 from trainera.crew.streams import STREAMS
 from trainera.crew.wire import gather_objects
@@ -248,7 +248,10 @@ def grown(loader: DataLoader[Any]) -> DataLoader[Any]:
             "trainera: --batch per-worker needs a loader that makes batches of indices: convert "
             "this script with the global batch, or give it a dataset with a length"
         )
-    return reading(loader, Together(loader.batch_sampler, CREW.size), loader.generator)
+    larger = reading(loader, Together(loader.batch_sampler, CREW.size), loader.generator)
+    if loader.batch_size is not None:  # for a script that asks; torch lets nobody set it
+        vars(larger)["batch_size"] = loader.batch_size * CREW.size
+    return larger
 
 
 def never_draws(loader: DataLoader[Any]) -> bool:

@@ -49,6 +49,10 @@ class Engine:
     """How the converted script is started without trainera."""
     agent: str
     """The module of `launch` that runs its workers."""
+    timeline: str = ""
+    """The variable that names the file for a trace of the run; empty: it writes none."""
+    hosts: str = ""
+    """How the converted script is started on machines by name; empty: not by one command."""
     proof: str = ""
     """Python that runs if the engine works here; for what can be installed and yet be broken."""
 

@@ -24,5 +24,7 @@ ENGINE = Engine(
     sum_weight="parts",
     launcher="horovodrun -np {workers} python {script}",
     agent="horovod",
+    timeline="HOROVOD_TIMELINE",
+    hosts="horovodrun -np {workers} -H {hosts} {python} {script}",
     proof="import horovod.torch as hvd; hvd.init()",
 )
