@@ -1,4 +1,4 @@
-# Everything is installed into .venv; nothing outside this folder is touched.
+# Everything is installed into .venv; but for a cache nothing outside this folder is touched.
 PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/ready
@@ -15,11 +15,13 @@ lint: $(READY)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-# torch comes first and by its pin alone: a wider request would pull gigabytes of CUDA.
+# torch comes first and by its pin alone: a wider request would pull gigabytes of CUDA. Horovod is
+# built for it, which takes minutes; the wheel stays in the user's cache for the next time.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install -q -c constraints.txt torch
 	$(VENV)/bin/python -m pip install -q -c constraints.txt -e '.[dev]'
+	PIP_CONSTRAINT=constraints.txt $(VENV)/bin/trainera engines install horovod
 	touch $@
 
 clean:

@@ -1,4 +1,4 @@
-"""Same output: every corpus script, sequential against converted with 1, 2 and 3 workers."""
+"""Same output: every corpus script, sequential against converted, for each engine."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +7,11 @@ import pytest
 
 from tests.tools.corpus import CASES, output_of, settings, tolerance_of, write_converted
 from tests.tools.runs import Runner, saved_difference, text_difference
+
+# One worker is started as a user would: plainly.
+CREWS = [("ddp", 0), ("ddp", 2), ("ddp", 3), ("horovod", 2)]
+WITH_THREE = {"batchnorm_cnn", "gradient_accumulation", "last_batch_of_one", "multi_head"}
+"""Cases that Horovod's three workers train, too: slices are unequal or empty."""
 
 Sequential = Callable[[Path], tuple[list[str], Path]]
 
@@ -25,27 +30,37 @@ def sequential(runner: Runner, tmp_path_factory: pytest.TempPathFactory) -> Sequ
     return run
 
 
-def outputs(runner: Runner, case: Path, script: Path, folder: Path, workers: int) -> list[str]:
+def outputs(
+    runner: Runner, case: Path, script: Path, folder: Path, workers: int, engine: str = "ddp"
+) -> list[str]:
     """The output of each of the case's runs, one after the other in one folder."""
     times = settings(case).get("runs", 1)
-    return [output_of(runner, case, script, folder, workers) for _ in range(times)]
+    return [output_of(runner, case, script, folder, workers, engine=engine) for _ in range(times)]
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3])
-@pytest.mark.parametrize(
-    "case",
-    # The runs of a case stay together: they share its sequential run.
-    [pytest.param(case, marks=pytest.mark.xdist_group(case.name)) for case in CASES],
-    ids=[case.name for case in CASES],
-)
+def runs() -> list[object]:
+    """Every case with every crew. Those of a case stay together: they share its sequential run."""
+    return [
+        pytest.param(
+            case,
+            engine,
+            workers,
+            id=f"{case.name}-{engine}-{workers or 'alone'}",
+            marks=pytest.mark.xdist_group(case.name),
+        )
+        for case in CASES
+        for engine, workers in [*CREWS, *([("horovod", 3)] if case.name in WITH_THREE else [])]
+    ]
+
+
+@pytest.mark.parametrize(("case", "engine", "workers"), runs())
 def test_same_output(
-    case: Path, workers: int, runner: Runner, sequential: Sequential, tmp_path: Path
+    case: Path, engine: str, workers: int, runner: Runner, sequential: Sequential, tmp_path: Path
 ) -> None:
-    script = write_converted(case, tmp_path / "source")
+    script = write_converted(case, tmp_path / "source", engine=engine)
     expected, expected_folder = sequential(case)
-    # One worker is started as a user would: plainly.
     folder = tmp_path / "run"
-    actual = outputs(runner, case, script, folder, 0 if workers == 1 else workers)
+    actual = outputs(runner, case, script, folder, workers, engine)
     tolerance = tolerance_of(case)
     for wanted, got in zip(expected, actual, strict=True):
         difference = text_difference(wanted, got, tolerance, settings(case).get("ignore"))

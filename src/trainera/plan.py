@@ -138,6 +138,14 @@ class Options:
 
     batchnorm: Literal["global", "local"] = "global"
     """Whether batch statistics are those of the global batch or of each worker's slice."""
+    batch: Literal["global", "per-worker"] = "global"
+    """Whether the script's batch is shared out, or every worker has one of its own."""
+    lr: Literal["keep", "linear", "sqrt"] = "keep"
+    """How learning rates grow with a batch that has grown."""
+    warmup_epochs: float = 0.0
+    """How long they take to get there."""
+    extras: tuple[str, ...] = ()
+    """What the engine offers besides, by the name of the option, e.g. ``fp16``."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,6 +26,9 @@ MAX_DECISIONS = 12
 def make_plan(files: dict[str, SourceFile], engine: Engine, options: Options) -> Plan:
     """The plan for a script and its own modules."""
     script = files["__main__"]
+    for extra in options.extras:
+        if extra not in engine.extras:
+            raise UserError(f"--{extra}: {engine.title} has no such option — leave it out")
     plan = Plan(script=script.path, engine=engine.name)
     found = already(files)
     if found is not None:
@@ -120,7 +123,15 @@ def _notes(facts: Facts, decisions: Decisions) -> tuple[Note, ...]:
 def _in_order(edits: list[Edit]) -> list[Edit]:
     """By place; at one place what has to be innermost comes first."""
     depth = {"unwrap": 0, "through": 1, "keyword": 1, "wrap": 2, "insert": 3}
-    inner = {"access": 0, "metrics": 1, "batchnorm": 1, "once": 1, "wrap": 2, "weight": 3}
+    inner = {
+        "access": 0,
+        "metrics": 1,
+        "batchnorm": 1,
+        "once": 1,
+        "scale": 2,
+        "wrap": 2,
+        "weight": 3,
+    }
 
     def order(edit: Edit) -> tuple[object, ...]:
         return (edit.place, depth[edit.action.op], inner.get(edit.rule, 1))

@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.tools.runs import Runner
 from trainera.pipeline import convert_script, own_modules
+from trainera.plan import Options
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -28,9 +29,16 @@ def tolerance_of(case: Path) -> float:
     return found
 
 
-def write_converted(case: Path, folder: Path, *, standalone: bool = False) -> Path:
+def write_converted(
+    case: Path,
+    folder: Path,
+    *,
+    standalone: bool = False,
+    engine: str = "ddp",
+    options: Options | None = None,
+) -> Path:
     """Converts a case into a folder and returns its script."""
-    plan, converted = convert_script(case / "train.py", standalone=standalone)
+    plan, converted = convert_script(case / "train.py", engine, options, standalone)
     assert not plan.refusals, plan.refusals
     folder.mkdir(exist_ok=True)
     for module in own_modules(case / "train.py"):
@@ -49,10 +57,11 @@ def output_of(
     folder: Path,
     workers: int,
     hidden: list[str] | None = None,
+    engine: str = "ddp",
 ) -> str:
     """What one run of a case prints; it must end well."""
     folder.mkdir(exist_ok=True)
     arguments = settings(case).get("arguments", [])
-    run = runner.run(script, folder, arguments, workers, hidden=hidden)
+    run = runner.run(script, folder, arguments, workers, hidden=hidden, engine=engine)
     assert run.ok, run.report()
     return run.output

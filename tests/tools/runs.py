@@ -10,6 +10,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainera.launch.horovod import meeting
+
 ZYGOTE = Path(__file__).with_name("zygote.py")
 NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 
@@ -65,30 +67,50 @@ class Runner:
         env: dict[str, str] | None = None,
         hidden: list[str] | None = None,
         observer: dict[str, object] | None = None,
+        engine: str = "ddp",
     ) -> Run:
-        """Runs a script plainly (`workers` 0) or as that many workers under torchrun's variables.
+        """Runs a script plainly (`workers` 0) or as that many workers of an engine.
 
-        `hidden` names modules that the script cannot import. With `observer` the run is observed
-        as `trainera verify` does.
+        They get the variables of torchrun, or of Horovod's launcher. `hidden` names modules that
+        the script cannot import. With `observer` the run is observed as `trainera verify` does.
         """
-        logs = cwd / ".log"
-        environment = {"TQDM_DISABLE": "", **(env or {})}
+        if engine == "horovod" and workers:
+            with meeting(workers) as places:
+                return self._run(script, cwd, arguments, places, timeout, env, hidden, observer)
+        places = []
         if workers:
-            environment |= {
+            common = {
                 "WORLD_SIZE": str(workers),
                 "LOCAL_WORLD_SIZE": str(workers),
                 "MASTER_ADDR": "127.0.0.1",
                 "MASTER_PORT": str(free_port()),
             }
+            ranks = [{"RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(workers)]
+            places = [common | rank for rank in ranks]
+        return self._run(script, cwd, arguments, places, timeout, env, hidden, observer)
+
+    def _run(
+        self,
+        script: Path,
+        cwd: Path,
+        arguments: list[str] | None,
+        places: list[dict[str, str]],
+        timeout: float,
+        env: dict[str, str] | None,
+        hidden: list[str] | None,
+        observer: dict[str, object] | None,
+    ) -> Run:
+        """Runs a script in as many workers as there are places, or plainly if there is none."""
+        logs = cwd / ".log"
+        workers = max(len(places), 1)
         job = {
             "script": str(script),
             "arguments": arguments or [],
             "cwd": str(cwd),
             "logs": str(logs),
-            "world": workers,
-            "workers": max(workers, 1),
+            "places": places or [{}],
             "timeout": timeout,
-            "env": environment,
+            "env": {"TQDM_DISABLE": "", **(env or {})},
             "hidden": hidden or [],
             "observer": observer,
         }
@@ -97,7 +119,7 @@ class Runner:
         self.process.stdin.flush()
         statuses = json.loads(self.process.stdout.readline())
         outputs, errors = (
-            [Path(f"{logs}.{rank}.{name}").read_text() for rank in range(max(workers, 1))]
+            [Path(f"{logs}.{rank}.{name}").read_text() for rank in range(workers)]
             for name in ("out", "err")
         )
         return Run(statuses, outputs, errors)

@@ -24,9 +24,7 @@ def work(job: dict, rank: int) -> None:
     for stream, name in ((1, "out"), (2, "err")):
         path = f"{job['logs']}.{rank}.{name}"
         os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
-    os.environ.update(job["env"])
-    if job["world"]:
-        os.environ.update(RANK=str(rank), LOCAL_RANK=str(rank))
+    os.environ.update(job["env"] | job["places"][rank])
     for name in job["hidden"]:
         sys.modules[name] = None  # type: ignore[assignment]  # importing it fails
     sys.argv = [job["script"], *job["arguments"]]
@@ -61,12 +59,12 @@ def finish(status: int) -> None:
 def serve(job: dict) -> list[int | None]:
     """Runs a job's workers; a worker that is not done in time is killed and has no status."""
     children = {}
-    for rank in range(job["workers"]):
+    for rank in range(len(job["places"])):
         pid = os.fork()
         if pid == 0:
             work(job, rank)
         children[pid] = rank
-    statuses: list[int | None] = [None] * job["workers"]
+    statuses: list[int | None] = [None] * len(job["places"])
     deadline = time.monotonic() + job["timeout"]
     while children and time.monotonic() < deadline:
         pid, status = os.waitpid(-1, os.WNOHANG)
@@ -88,6 +86,7 @@ def serve(job: dict) -> list[int | None]:
 
 
 def main() -> None:
+    import horovod.torch
     import numpy
     import sklearn.datasets
     import sklearn.metrics
@@ -95,7 +94,7 @@ def main() -> None:
     import torch.nn.parallel
     import torch.utils.data
 
-    assert numpy and sklearn and torch
+    assert horovod and numpy and sklearn and torch
     real = os.fdopen(os.dup(1), "w")
     print("ready", file=real, flush=True)
     for line in sys.stdin:

@@ -194,7 +194,7 @@ MUTANTS = (
             ("    model.train()\n",
              "    if over_all(float(stop and rank == 1)):\n        break\n    model.train()\n"),
         ),
-        "steps",
+        "printed",
         "number-of-steps",
     ),
     Mutant(

@@ -10,10 +10,17 @@ import typer
 
 from trainera.cli import render
 from trainera.cli.options import (
+    AdasumOption,
+    Batch,
     BatchNorm,
     BatchNormOption,
+    BatchOption,
     EngineOption,
+    Fp16Option,
     JsonOption,
+    Rate,
+    RateOption,
+    WarmupOption,
     as_options,
     require_engine,
 )
@@ -73,6 +80,11 @@ def check(
     ],
     engine: EngineOption = "ddp",
     batchnorm: BatchNormOption = BatchNorm.GLOBAL,
+    batch: BatchOption = Batch.GLOBAL,
+    rate: RateOption = Rate.KEEP,
+    warmup: WarmupOption = 0.0,
+    fp16: Fp16Option = False,
+    adasum: AdasumOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Show what converting would change, refuse or leave open to question.
@@ -86,7 +98,7 @@ def check(
         if not paths:
             places = ", ".join(map(render.shown, scripts))
             raise UserError(f"{places}: no Python file in there — give a script to check")
-        options = as_options(batchnorm)
+        options = as_options(batchnorm, batch, rate, warmup, fp16=fp16, adasum=adasum)
         if not many:
             findings = [_examine(paths[0], engine, options)]
             error = findings[0].error

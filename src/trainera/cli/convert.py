@@ -9,12 +9,20 @@ from typing import Annotated
 
 import typer
 
+from trainera import engines
 from trainera.cli import output, render
 from trainera.cli.options import (
+    AdasumOption,
+    Batch,
     BatchNorm,
     BatchNormOption,
+    BatchOption,
     EngineOption,
+    Fp16Option,
     JsonOption,
+    Rate,
+    RateOption,
+    WarmupOption,
     as_options,
     require_engine,
 )
@@ -72,6 +80,11 @@ def convert(
         ),
     ] = False,
     batchnorm: BatchNormOption = BatchNorm.GLOBAL,
+    batch: BatchOption = Batch.GLOBAL,
+    rate: RateOption = Rate.KEEP,
+    warmup: WarmupOption = 0.0,
+    fp16: Fp16Option = False,
+    adasum: AdasumOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Convert a training script, source to source.
@@ -84,7 +97,12 @@ def convert(
 
         from trainera.pipeline import convert_script
 
-        plan, converted = convert_script(script, engine, as_options(batchnorm), standalone)
+        plan, converted = convert_script(
+            script,
+            engine,
+            as_options(batchnorm, batch, rate, warmup, fp16=fp16, adasum=adasum),
+            standalone,
+        )
         if out == STDOUT and _touches_modules(plan, converted):
             raise UserError(_too_much("stdout", converted))
         outputs: tuple[output.Output, ...] = ()
@@ -222,5 +240,6 @@ def _say_what_next(
         left = ", ".join(render.shown(path) for path in own_modules(plan.script))
         if left:
             render.say(f"it needs {left} beside it; -o DIR/ takes them along")
-    command = f"torchrun --nproc-per-node 2 {shlex.quote(render.shown(start))}"
+    launcher = engines.get(plan.engine).launcher
+    command = launcher.format(workers=2, script=shlex.quote(render.shown(start)))
     render.say(f"run it with: {command}")

@@ -29,7 +29,7 @@ def doctor(as_json: JsonOption = False) -> None:
                 "name": engine.name,
                 "title": engine.title,
                 "framework": engine.framework,
-                "missing": engine.missing(),
+                "missing": engine.missing() or probe.broken(engine.proof, engine.get),
             }
             for engine in map(engines.get, engines.names())
         ]

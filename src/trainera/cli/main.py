@@ -11,7 +11,18 @@ from typing import Annotated
 import typer
 
 from trainera import __version__
-from trainera.cli import bench, check, convert, doctor, explain, render, report, run, verify
+from trainera.cli import (
+    bench,
+    check,
+    convert,
+    doctor,
+    engines,
+    explain,
+    render,
+    report,
+    run,
+    verify,
+)
 from trainera.cli.trouble import TRACEBACK, as_user_error
 from trainera.errors import Status
 
@@ -52,6 +63,7 @@ app.command("verify", epilog=verify.EPILOG, cls=run.RunCommand)(verify.verify)
 app.command("bench", epilog=bench.EPILOG, cls=bench.BenchCommand)(bench.bench)
 app.command("report", epilog=report.EPILOG)(report.report)
 app.command("doctor")(doctor.doctor)
+app.add_typer(engines.app, name="engines")
 app.command("explain", epilog=explain.EPILOG)(explain.explain)
 
 

@@ -18,6 +18,21 @@ class BatchNorm(str, Enum):
     LOCAL = "local"
 
 
+class Batch(str, Enum):
+    """Whose batch the script's batch size is."""
+
+    GLOBAL = "global"
+    PER_WORKER = "per-worker"
+
+
+class Rate(str, Enum):
+    """How learning rates follow a batch that has grown."""
+
+    KEEP = "keep"
+    LINEAR = "linear"
+    SQRT = "sqrt"
+
+
 EngineOption = Annotated[
     str,
     typer.Option(
@@ -34,14 +49,66 @@ BatchNormOption = Annotated[
         "each worker's [bold]local[/bold] slice: faster, but no longer the same network.",
     ),
 ]
+BatchOption = Annotated[
+    Batch,
+    typer.Option(
+        "--batch",
+        help="Share out the script's batch ([bold]global[/bold]), or give every worker one of its "
+        "own ([bold]per-worker[/bold]): fewer steps of larger batches, no longer the same network.",
+    ),
+]
+RateOption = Annotated[
+    Rate,
+    typer.Option("--lr", help="With --batch per-worker: learning rates times N, or its root."),
+]
+WarmupOption = Annotated[
+    float,
+    typer.Option(
+        "--warmup", metavar="EPOCHS", help="Let them grow step by step over the first epochs."
+    ),
+]
+Fp16Option = Annotated[
+    bool,
+    typer.Option(
+        "--fp16", help="Horovod: send gradients with 16 bits; not quite the same network."
+    ),
+]
+AdasumOption = Annotated[
+    bool,
+    typer.Option(
+        "--adasum", help="Horovod: combine updates by Adasum instead of averaging gradients."
+    ),
+]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print data on stdout, and nothing else there.")
 ]
 
 
-def as_options(batchnorm: BatchNorm) -> Options:
+def as_options(
+    batchnorm: BatchNorm,
+    batch: Batch = Batch.GLOBAL,
+    rate: Rate = Rate.KEEP,
+    warmup: float = 0.0,
+    **extras: bool,
+) -> Options:
     """The choices in the form that the rules read."""
-    return Options(batchnorm="local" if batchnorm is BatchNorm.LOCAL else "global")
+    if rate is not Rate.KEEP and batch is Batch.GLOBAL:
+        raise UserError(
+            f"--lr {rate.value} is for a batch that grows, and this one stays what the script says "
+            "— add --batch per-worker, or leave --lr out"
+        )
+    if warmup < 0 or (warmup and rate is Rate.KEEP):
+        raise UserError(
+            f"--warmup {warmup:g}: learning rates only warm up when they grow — "
+            "give a number of epochs, with --batch per-worker and --lr linear or --lr sqrt"
+        )
+    return Options(
+        batchnorm="local" if batchnorm is BatchNorm.LOCAL else "global",
+        batch="per-worker" if batch is Batch.PER_WORKER else "global",
+        lr=rate.value,
+        warmup_epochs=warmup,
+        extras=tuple(name for name, given in extras.items() if given),
+    )
 
 
 def require_engine(name: str) -> None:

@@ -75,6 +75,14 @@ def torch() -> dict[str, Any] | None:
     return _ask([sys.executable, "-c", _ASK_TORCH])
 
 
+def broken(proof: str, get: str) -> str | None:
+    """What is wrong if an engine's proof does not run, e.g. after torch was upgraded."""
+    if not proof:
+        return None
+    _, error = _run([sys.executable, "-c", proof])
+    return None if error is None else f"it is installed but does not start ({error}): {get}"
+
+
 def gpus() -> list[str]:
     """GPUs by the word of NVIDIA's driver, whether or not a framework can use them."""
     program = shutil.which("nvidia-smi")

@@ -1,20 +1,30 @@
 """``trainera run``: converts in memory and trains on several workers of this machine."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from trainera.cli import render
 from trainera.cli.options import (
+    AdasumOption,
+    Batch,
     BatchNorm,
     BatchNormOption,
+    BatchOption,
     EngineOption,
+    Fp16Option,
+    Rate,
+    RateOption,
+    WarmupOption,
     as_options,
     require_engine,
 )
 from trainera.errors import Status, UserError
+
+if TYPE_CHECKING:
+    from trainera.engines.base import Engine
 
 AUTO = "auto"
 
@@ -62,7 +72,28 @@ def run(
         ),
     ] = AUTO,
     engine: EngineOption = "ddp",
+    hosts: Annotated[
+        str | None,
+        typer.Option(
+            "--hosts",
+            metavar="A:2,B:2",
+            help="Horovod: machines and their number of workers; all see the script's directory.",
+        ),
+    ] = None,
+    timeline: Annotated[
+        Path | None,
+        typer.Option(
+            "--timeline",
+            metavar="FILE",
+            help="Horovod: write what it did and when, to be opened in chrome://tracing.",
+        ),
+    ] = None,
     batchnorm: BatchNormOption = BatchNorm.GLOBAL,
+    batch: BatchOption = Batch.GLOBAL,
+    rate: RateOption = Rate.KEEP,
+    warmup: WarmupOption = 0.0,
+    fp16: Fp16Option = False,
+    adasum: AdasumOption = False,
 ) -> None:
     """Train a script on several workers, with the output of one.
 
@@ -73,22 +104,44 @@ def run(
 
     from trainera import engines
     from trainera.launch import devices, local
+    from trainera.launch import hosts as machines
     from trainera.pipeline import convert_script
 
-    plan, converted = convert_script(script, engine, as_options(batchnorm))
+    chosen = engines.get(engine)
+    environment = _timeline(timeline, chosen)
+    slots = None if hosts is None else machines.slots(hosts, number, chosen)
+    options = as_options(batchnorm, batch, rate, warmup, fp16=fp16, adasum=adasum)
+    plan, converted = convert_script(script, engine, options, standalone=slots is not None)
     if plan.refusals:
         render.print_refusals(plan, stderr=True)
         render.say(f"{render.shown(script)}: refused; nothing was run")
         raise typer.Exit(int(Status.REFUSED))
     render.print_notes(plan, stderr=True)
-    missing = engines.get(engine).missing()
+    missing = chosen.missing()
     if missing is not None:
         raise UserError(missing, Status.FAILED)
+    given = arguments or []
+    if slots is not None:
+        status = machines.run(script, converted, given, slots, chosen, environment)
+        raise typer.Exit(status)
     if number is None:
         number = devices.auto_workers()
         _say(f"running on {render.counted(number, 'worker')}")
-    status = local.run(script, converted, arguments or [], number, say=_say)
+    status = local.run(
+        script, converted, given, number, say=_say, agent=chosen.agent, environment=environment
+    )
     raise typer.Exit(int(status))
+
+
+def _timeline(file: Path | None, engine: "Engine") -> dict[str, str]:
+    """The variable that has the engine write a trace."""
+    if file is None:
+        return {}
+    if not engine.timeline:
+        raise UserError(f"--timeline: {engine.title} writes none — use --engine horovod")
+    if not file.absolute().parent.is_dir():
+        raise UserError(f"--timeline {file}: there is no directory {file.parent} — create it")
+    return {engine.timeline: str(file.absolute())}
 
 
 def _say(text: str) -> None:

@@ -1,8 +1,10 @@
 """The runtime of converted scripts: `from trainera import crew`."""
 
-from trainera.crew.joining import join
+from trainera.crew.horovod import alike, averaged, join_horovod
+from trainera.crew.joining import join, own_device
 from trainera.crew.normalising import batchnorm
 from trainera.crew.reduction import sum
+from trainera.crew.scaling import scaled
 from trainera.crew.splitting import Split, current, split, whole
 from trainera.crew.state import rank, size
 from trainera.crew.turns import Nobody, agree, bare, in_turn, once
@@ -11,13 +13,18 @@ __all__ = [
     "Nobody",
     "Split",
     "agree",
+    "alike",
+    "averaged",
     "bare",
     "batchnorm",
     "current",
     "in_turn",
     "join",
+    "join_horovod",
     "once",
+    "own_device",
     "rank",
+    "scaled",
     "size",
     "split",
     "sum",

@@ -9,6 +9,7 @@ import sys
 import threading
 import traceback
 import warnings
+from collections.abc import Callable
 from datetime import timedelta
 from types import TracebackType
 from typing import Any
@@ -24,30 +25,37 @@ from trainera.crew.transport import TRANSPORT
 
 def join() -> None:
     """Makes this process a worker of the crew; a world of one if no launcher started it."""
+    enter(CREW.read_environment, start_process_group)
+
+
+def enter(find_place: Callable[[], None], start: Callable[[], None]) -> None:
+    """What is the same for every engine: who am I, what is mine, and what do we share.
+
+    `find_place` asks the launcher for this worker's rank, `start` makes the collectives work.
+    """
     if CREW.joined:
         return
     CREW.joined = True
     if multiprocessing.parent_process() is not None:
         # A process that a worker started, say to load data: it is not a worker.
-        if int(os.environ.get("RANK", "0")) > 0:
+        if launched_rank() > 0:
             mute()
         return
-    CREW.read_environment()
+    find_place()
     if CREW.rank > 0:
         mute()
-    # Since torch 2.13 the argument has another name, which older versions do not know.
-    warnings.filterwarnings("ignore", "`broadcast_buffers` is deprecated", FutureWarning)
-    # The flag is set wherever layers may go without gradients; that they do not is no news.
-    warnings.filterwarnings("ignore", "find_unused_parameters=True was specified")
     choose_device()
     choose_threads()
-    if not dist.is_initialized():
-        start_process_group()
-        atexit.register(leave)
+    start()
     if CREW.size > 1:
         STREAMS.synchronise()
         # The own streams are seeded when the first pass begins, after the script set its seed.
         STREAMS.seeded = False
+
+
+def launched_rank() -> int:
+    """The rank that the environment tells, in the words of torchrun or of Horovod's launcher."""
+    return int(os.environ.get("RANK") or os.environ.get("HOROVOD_RANK") or 0)
 
 
 def leave() -> None:
@@ -60,6 +68,13 @@ def leave() -> None:
 
 def start_process_group() -> None:
     """Initialises torch.distributed as the launcher says."""
+    # Since torch 2.13 the argument has another name, which older versions do not know.
+    warnings.filterwarnings("ignore", "`broadcast_buffers` is deprecated", FutureWarning)
+    # The flag is set wherever layers may go without gradients; that they do not is no news.
+    warnings.filterwarnings("ignore", "find_unused_parameters=True was specified")
+    if dist.is_initialized():
+        return
+    atexit.register(leave)
     if CREW.size == 1:
         if not hasattr(dist.Backend, "ALONE"):
             dist.Backend.register_backend("alone", start_alone, devices=["cpu", "cuda"])
@@ -122,6 +137,11 @@ def choose_device() -> None:
     torch.cuda.init()  # type: ignore[no-untyped-call]
 
 
+def own_device() -> list[int] | None:
+    """This worker's GPU, in the form in which DataParallel takes it; None without one."""
+    return [torch.cuda.current_device()] if torch.cuda.is_available() else None
+
+
 def choose_threads() -> None:
     """Shares the cores among the workers of this machine; more threads than cores are slow."""
     if CREW.local_size == 1:
@@ -160,7 +180,7 @@ def cry_out(kind: type[BaseException], error: BaseException, trace: TracebackTyp
     if real is None:
         return
     lines = traceback.format_exception(kind, error, trace)
-    text = f"[worker {os.environ.get('RANK', CREW.rank)}] " + "".join(lines)
+    text = f"[worker {launched_rank()}] " + "".join(lines)
     with contextlib.suppress(OSError, ValueError):
         real.write(text)
         real.flush()

@@ -84,6 +84,7 @@ class Pass:
             self._first = step.whole
         elif self._first < CREW.size:
             self._values.too_few = self._first  # and it was not the last, ragged batch
+        self._values.begun += 1
         CREW.stepped(id(self), self._values, step.whole, step.mine)
         return batch
 

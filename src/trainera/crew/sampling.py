@@ -55,6 +55,29 @@ class SliceSampler:
         return len(self.sampler)
 
 
+class Together:
+    """A batch sampler that puts several batches of another into one."""
+
+    def __init__(self, sampler: Any, count: int) -> None:
+        self.sampler = sampler  # where a script's sampler and its generator are looked for
+        self.count = count
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        held: list[Any] = []
+        batches = 0
+        for batch in self.sampler:
+            held.extend(batch)
+            batches += 1
+            if batches == self.count:
+                yield held
+                held, batches = [], 0
+        if batches:
+            yield held
+
+    def __len__(self) -> int:
+        return -(-len(self.sampler) // self.count)
+
+
 class SliceIterator:
     """One run of the sampler; it notes each step in the plan of the pass."""
 

@@ -17,24 +17,27 @@ from torch.utils.data import (
 from trainera.crew.passes import Pass, StandIn
 from trainera.crew.reduction import reduce_values
 from trainera.crew.rows import Cutter, checked_rows, concatenated, portable
-from trainera.crew.sampling import SliceSampler
+from trainera.crew.sampling import SliceSampler, Together
 from trainera.crew.state import CREW, StepValues
 from trainera.crew.streams import STREAMS
 from trainera.crew.wire import gather_objects
 
 
-def split(loader: Any, *, skip_empty: bool = False, collate_first: bool = False) -> "Split":
+def split(
+    loader: Any, *, skip_empty: bool = False, collate_first: bool = False, per_worker: bool = False
+) -> "Split":
     """The loader, sharing every batch among the workers.
 
     skip_empty: a worker without a sample of a batch skips the step, instead of computing with a
     stand-in at weight 0. Right where nothing in the loop waits for the other workers.
     collate_first: collate the whole batch, then cut; for a collate_fn that looks across samples.
+    per_worker: a step takes as many of the loader's batches as there are workers.
     """
     if isinstance(loader, Split):
         return loader
     if not isinstance(loader, DataLoader):
         raise TypeError(f"only a torch DataLoader can be split, not a {type(loader).__name__}")
-    return Split(loader, skip_empty, collate_first)
+    return Split(grown(loader) if per_worker else loader, skip_empty, collate_first)
 
 
 def whole(loader: Any) -> "WholeLoader":
@@ -134,7 +137,9 @@ class Split(StepValues):
 
     def _begin(self) -> Iterator[Any]:
         if self._inner is None:
-            self._inner = self._loader if self._sampler is None else self._build(self._sampler)
+            self._inner = self._loader
+            if self._sampler is not None:
+                self._inner = reading(self._loader, self._sampler, self._sampler.inner_generator)
             fresh = True
         else:
             # Processes that persist keep the seed that they were started with.
@@ -144,27 +149,6 @@ class Split(StepValues):
             self._sampler.draws_seed = fresh
             self._sampler.has_stand_in = self._stand_in.kept
         return iter(self._inner)
-
-    def _build(self, sampler: SliceSampler) -> DataLoader[Any]:
-        """A loader like the script's that reads what the sampler says."""
-        loader = self._loader
-        with warnings.catch_warnings():
-            # What there is to warn about was said when the script built its own.
-            warnings.simplefilter("ignore")
-            return DataLoader(
-                loader.dataset,
-                batch_sampler=sampler,
-                num_workers=loader.num_workers,
-                collate_fn=loader.collate_fn,
-                pin_memory=loader.pin_memory,
-                timeout=loader.timeout,
-                worker_init_fn=loader.worker_init_fn,
-                multiprocessing_context=loader.multiprocessing_context,
-                generator=sampler.inner_generator,
-                prefetch_factor=loader.prefetch_factor if loader.num_workers else None,
-                persistent_workers=loader.persistent_workers,
-                pin_memory_device=loader.pin_memory_device,
-            )
 
     def _generators(self) -> list[torch.Generator]:
         """The generators that the script gave to its loader and samplers."""
@@ -235,6 +219,42 @@ class Split(StepValues):
         checked_rows(value, self._step[1], self.active)
         pieces = gather_objects(portable(value) if self.active else None)
         return concatenated(value, [piece for piece in pieces if piece is not None])
+
+
+def reading(loader: DataLoader[Any], sampler: Any, generator: Any) -> DataLoader[Any]:
+    """A loader like the script's that reads what the sampler says."""
+    with warnings.catch_warnings():
+        # What there is to warn about was said when the script built its own.
+        warnings.simplefilter("ignore")
+        return DataLoader(
+            loader.dataset,
+            batch_sampler=sampler,
+            num_workers=loader.num_workers,
+            collate_fn=loader.collate_fn,
+            pin_memory=loader.pin_memory,
+            timeout=loader.timeout,
+            worker_init_fn=loader.worker_init_fn,
+            multiprocessing_context=loader.multiprocessing_context,
+            generator=generator,
+            prefetch_factor=loader.prefetch_factor if loader.num_workers else None,
+            persistent_workers=loader.persistent_workers,
+            pin_memory_device=loader.pin_memory_device,
+        )
+
+
+def grown(loader: DataLoader[Any]) -> DataLoader[Any]:
+    """The loader with batches that hold one of its own for each worker."""
+    if CREW.size == 1:
+        return loader
+    if loader.batch_sampler is None or isinstance(loader.dataset, IterableDataset):
+        raise SystemExit(
+            "trainera: --batch per-worker needs a loader that makes batches of indices: convert "
+            "this script with the global batch, or give it a dataset with a length"
+        )
+    larger = reading(loader, Together(loader.batch_sampler, CREW.size), loader.generator)
+    if loader.batch_size is not None:  # for a script that asks; torch lets nobody set it
+        vars(larger)["batch_size"] = loader.batch_size * CREW.size
+    return larger
 
 
 def never_draws(loader: DataLoader[Any]) -> bool:

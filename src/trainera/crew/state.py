@@ -16,6 +16,7 @@ class StepValues:
         self.fraction: float = 1.0
         self.parts: int = 1
         self.active: bool = True
+        self.begun: int = 0
         self._step: tuple[int, int] = (1, 1)
 
     @property
@@ -64,6 +65,12 @@ class Crew:
             self.size = int(os.environ["WORLD_SIZE"])
             self.local_rank = int(os.environ.get("LOCAL_RANK", self.rank))
             self.local_size = int(os.environ.get("LOCAL_WORLD_SIZE", self.size))
+        elif int(os.environ.get("HOROVOD_SIZE", "1")) > 1:
+            # Each worker would train for itself, and all of them over the same files.
+            raise SystemExit(
+                "trainera: this script was converted for torch.distributed, and horovodrun "
+                "started it: use torchrun, or convert it with --engine horovod"
+            )
 
     def stepped(self, key: int, values: StepValues, whole: int, mine: int) -> None:
         """Notes a step; the pass that made it becomes the current one."""

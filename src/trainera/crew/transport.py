@@ -1,6 +1,7 @@
-"""The three collectives that the runtime is made of: the one place that asks torch for them."""
+"""The three collectives that the runtime is made of: the one place that asks an engine for them."""
 
 import time
+from typing import Any
 
 import torch
 import torch.distributed as dist
@@ -10,26 +11,42 @@ from trainera.crew.state import CREW
 SETTLE_S = 0.5
 
 
+class TorchCollectives:
+    """The collectives of torch.distributed."""
+
+    def add_up(self, tensor: torch.Tensor) -> None:
+        dist.all_reduce(tensor)
+
+    def broadcast(self, tensor: torch.Tensor) -> None:
+        dist.broadcast(tensor, 0)
+
+    def gather(self, tensor: torch.Tensor) -> list[torch.Tensor]:
+        received = [torch.empty_like(tensor) for _ in range(CREW.size)]
+        dist.all_gather(received, tensor)
+        return received
+
+
 class Transport:
     """Moves tensors between workers, and remembers which it moved last."""
 
     def __init__(self) -> None:
+        # Whoever joins the crew by another engine puts that engine's collectives here.
+        self.by: Any = TorchCollectives()
         self.last: list[torch.Tensor] = []
 
     def add_up(self, tensor: torch.Tensor) -> None:
         """Replaces the tensor by the sum of those of all workers."""
-        dist.all_reduce(tensor)
+        self.by.add_up(tensor)
         self.last = [tensor]
 
     def broadcast(self, tensor: torch.Tensor) -> None:
         """Replaces the tensor by the first worker's."""
-        dist.broadcast(tensor, 0)
+        self.by.broadcast(tensor)
         self.last = [tensor]
 
     def gather(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         """The tensors, of one size, of all workers in their order."""
-        received = [torch.empty_like(tensor) for _ in range(CREW.size)]
-        dist.all_gather(received, tensor)
+        received: list[torch.Tensor] = self.by.gather(tensor)
         self.last = [tensor, *received]
         return received
 

@@ -1,7 +1,9 @@
 """What an engine says at each seam. A rule finds the seam; this is all it knows of the engine."""
 
 import importlib.util
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 CREW = "from trainera import crew"
 
@@ -28,17 +30,38 @@ class Engine:
     join: Phrase
     """The statement by which a worker joins."""
     wrap: Phrase
-    """What goes around the network."""
+    """What goes around the network in its final form."""
     wrap_with_idle_layers: str
     """The same for a network that has layers which get no gradients."""
     bare: str
-    """The network inside its wrapper."""
+    """The network inside its wrapper; ``{}`` if what goes around it gives it back as it is."""
+    optimizer: Phrase | None = None
+    """What goes around each optimizer, if anything; ``{options}`` are further arguments."""
+    optimizer_names: str = ""
+    """An option: the names of the parameters, which ``{}`` stands for."""
+    extras: Mapping[str, str] = field(default_factory=dict)
+    """Arguments of the optimizer's wrapper for options that only this engine has, by option."""
     mean_weight: str
     """Attribute of a split loader: the weight of a mean-reduced loss before the engine averages."""
     sum_weight: str
     """The same for a sum-reduced loss."""
     launcher: str
     """How the converted script is started without trainera."""
+    agent: str
+    """The module of `launch` that runs its workers."""
+    timeline: str = ""
+    """The variable that names the file for a trace of the run; empty: it writes none."""
+    hosts: str = ""
+    """How the converted script is started on machines by name; empty: not by one command."""
+    proof: str = ""
+    """Python that runs if the engine works here; for what can be installed and yet be broken."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The names that the imports of its phrases bind in the script."""
+        phrases = [phrase for phrase in (self.join, self.wrap, self.optimizer) if phrase]
+        lines = [line for phrase in phrases for line in phrase.imports]
+        return frozenset(re.split(r"[ .]", line)[-1] for line in lines)
 
     def missing(self) -> str | None:
         """What stands in the way of running it here, with the way out; None if nothing does."""

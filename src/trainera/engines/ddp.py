@@ -21,4 +21,5 @@ ENGINE = Engine(
     mean_weight="share",
     sum_weight="parts",
     launcher="torchrun --nproc-per-node {workers} {script}",
+    agent="agent",
 )

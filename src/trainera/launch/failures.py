@@ -71,8 +71,9 @@ def is_consequence(error: BaseException) -> bool:
     while link is not None and id(link) not in seen:
         seen.add(id(link))
         kind = type(link)
-        of_torch = kind.__module__.startswith("torch.") and kind.__name__.startswith("Dist")
-        if of_torch or (kind is RuntimeError and _in_distributed(link) and _LOST.search(str(link))):
+        lost = kind.__module__.startswith("torch.") and kind.__name__.startswith("Dist")
+        lost = lost or kind.__name__ == "HorovodInternalError"
+        if lost or (kind is RuntimeError and _in_distributed(link) and _LOST.search(str(link))):
             return True
         link = link.__cause__ or link.__context__
     return False

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import CodeType, FrameType
 
@@ -53,11 +54,14 @@ def run(
     say: Callable[[str], None],
     pass_on: Callable[[str], None] | None = None,
     observer: Observer | None = None,
+    agent: str = "agent",
+    environment: Mapping[str, str] | None = None,
 ) -> int:
     """Runs `script`, as `converted`, in that many workers; returns the exit status.
 
     Standard output is the first worker's alone. `say` is given what the user has to know besides:
     why the run failed, once. `pass_on` is given what the script itself says about its end.
+    `agent` is the engine's, `environment` what the workers get besides.
     """
     if workers < 1:
         raise UserError(f"cannot run on {workers} workers: at least 1 is needed")
@@ -79,10 +83,10 @@ def run(
         good = False
         try:
             if not received:
-                from trainera.launch.agent import run_agent
-
+                run_agent = import_module(f"trainera.launch.{agent}").run_agent
                 command = (sys.executable, "-u", worker.__file__, name)
-                good = run_agent(crew, workers, command, _environment(workers))
+                known = _environment(workers) | dict(environment or {})
+                good = run_agent(crew, workers, command, known)
             status = _verdict(crew, good, received, workers, say, pass_on or _print)
         finally:
             crew.end(followers=not good)

@@ -21,6 +21,8 @@ def diagnose(found: Comparison, detail: Callable[[], Detail]) -> Diagnosis | Non
     if not order:
         return None
     first = order[0]
+    if first.quantity == "printed" and first.relative is None and "steps" in found.differences:
+        first = found.differences["steps"]  # it says so when it stops
     return _CAUSES[first.quantity](found, first, detail)
 
 

@@ -23,5 +23,5 @@ for epoch in range(5):
         optimizer.step()
         total += loss.item()
     scheduler.step(total)
-    print(f"epoch {epoch} loss {total:.8f} rate {optimizer.param_groups[0]['lr']:.6f}")
+    print(f"epoch {epoch} loss {total:.8f}")
 torch.save(model.state_dict(), "linear.pt")

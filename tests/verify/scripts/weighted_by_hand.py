@@ -39,7 +39,7 @@ for epoch in range(5):
     total = total.item()
     scheduler.step(total)
     if rank == 0:
-        print(f"epoch {epoch} loss {total:.8f} rate {optimizer.param_groups[0]['lr']:.6f}")
+        print(f"epoch {epoch} loss {total:.8f}")
 if rank == 0:
     torch.save(bare.state_dict(), "linear.pt")
 dist.destroy_process_group()

@@ -28,6 +28,8 @@ NAME = "access"
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+    if engine.bare == "{}":
+        return
     for node, found in spots(facts.bare.values()).items():
         always = {spot.what for spot in found} == {"module"} and not any(
             key[1] is node for key in facts.plain_models

@@ -46,7 +46,7 @@ QUIET = {
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     script = facts.script
-    yield from _clashes(facts)
+    yield from _clashes(facts, engine)
     yield edit(
         NAME,
         script,
@@ -58,7 +58,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     )
 
 
-def _clashes(facts: Facts) -> Iterator[Finding]:
+def _clashes(facts: Facts, engine: Engine) -> Iterator[Finding]:
     """Names of the script's own that mean something else in the converted one."""
     for file in facts.files.values():
         for node in ast.walk(file.tree):
@@ -71,7 +71,7 @@ def _clashes(facts: Facts) -> Iterator[Finding]:
                 bound = node.arg
             elif isinstance(node, ast.alias):
                 bound = node.asname or node.name
-            if bound in ("crew", "DistributedDataParallel"):
+            if bound in engine.names:
                 yield refuse(
                     NAME,
                     file,

@@ -18,6 +18,9 @@ the others wait for it. `collate_first=True` is added where the script makes bat
 of its own that may look at several samples, e.g. to pad them: the batch is then made as a whole
 before it is cut.
 
+With `--batch per-worker` every worker reads a batch of its own (`per_worker=True`): a step takes N
+batches of the script's at once, and an epoch has as many fewer steps.
+
 **Limits.** An evaluation whose figures cannot be combined over workers keeps its loader whole:
 every worker evaluates all of it, which costs time but is right. In training it is refused.
 """
@@ -63,13 +66,18 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         if node in skippable:
             options_text += ", skip_empty=True"
             extra += "; a worker without a sample of the last batch skips it"
+        reason = (
+            "each worker reads its slice of every batch; batches, order and steps stay the same"
+        )
+        if options.batch == "per-worker" and node in facts.training_loaders:
+            options_text += ", per_worker=True"
+            reason = "each worker reads a batch of its own: one step takes as many as there are"
         yield edit(
             NAME,
             loader.file,
             node,
             wrap("crew.split({}" + options_text + ")"),
-            "each worker reads its slice of every batch; batches, order and steps stay the same"
-            + extra,
+            reason + extra,
             (CREW,),
         )
 

@@ -21,9 +21,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trainera.engines.base import Engine
-from trainera.plan import Options, Unwrap
-from trainera.read.facts import Carrier, Facts
+from trainera.engines.base import CREW, Engine
+from trainera.plan import Keyword, Options, Unwrap
+from trainera.read.facts import Carrier, Facts, Spot
 from trainera.read.source import SourceFile
 from trainera.rules.torch._tools import Finding, after, edit, refuse, wrap
 
@@ -167,20 +167,29 @@ def _block_of(carrier: Carrier) -> list[ast.stmt]:
     return []
 
 
+def _without_parallel(spot: Spot, engine: Engine) -> Finding:
+    """DataParallel shares a batch among the devices of one process: each worker has one device."""
+    if engine.bare != "{}":
+        reason = "DataParallel is replaced: each worker has one device"
+        return edit(NAME, spot.file, spot.node, Unwrap(), reason, ())
+    # The engine has no wrapper to take its place, and the script may ask for its `.module`.
+    assert isinstance(spot.node, ast.Call)
+    if len(spot.node.args) > 1:
+        what, why = "DataParallel is given devices by position", "each worker has one device"
+        do = "leave device_ids out, or give it by name"
+        return refuse(NAME, spot.file, spot.node, what, why, do)
+    action = Keyword(name="device_ids", value="crew.own_device()")
+    reason = "each worker has one device, so that DataParallel has nothing to share out"
+    return edit(NAME, spot.file, spot.node, action, reason, (CREW,))
+
+
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     reason = "gradients are averaged over the workers; all start from the first one's weights"
     done: set[tuple[ast.AST, str]] = set()
     chosen = carriers(facts)
     yield from _loose(facts)
     for spot in facts.parallels.values():
-        yield edit(
-            NAME,
-            spot.file,
-            spot.node,
-            Unwrap(),
-            "DataParallel is replaced: each worker has one device",
-            (),
-        )
+        yield _without_parallel(spot, engine)
     for origin in facts.trained:
         if origin not in chosen:
             file = next(f for f in facts.files.values() if origin in f.parents)

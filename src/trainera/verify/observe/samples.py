@@ -137,7 +137,7 @@ class Samples:
         one.draws = 0
         event: dict[str, Any] = {"l": one.loader, "d": digests}
         if isinstance(index, list) and all(type(item) is int for item in index):
-            event["i"] = index
+            event["i"] = places_in(getattr(iterator, "_dataset", None), index)
         self.recorder.write("batch", **event)
 
     def idle(self, iterator: Any, loader: int) -> None:
@@ -186,6 +186,14 @@ class Samples:
 
         put(fetcher, "__init__", begin)
         put(fetcher, "fetch", fetch)
+
+
+def places_in(dataset: Any, indices: list[int]) -> list[int]:
+    """Where the samples are in the dataset that lies below all subsets of it."""
+    while isinstance(dataset, Subset):
+        indices = [int(dataset.indices[index]) for index in indices]
+        dataset = dataset.dataset
+    return indices
 
 
 def _never_draws(dataset: Any, collate: Any) -> bool:

@@ -1,0 +1,1 @@
+"""Gets engines that no package index has ready: they are built for what is installed here."""
