@@ -120,6 +120,7 @@ def verify(
         arguments=tuple(arguments or ()),
         workers=workers,
         engine=engine if pair is None else "by hand",
+        agent=engines.get(engine).agent,
         dtype=dtype.value,
         steps=steps,
         epochs=epochs,

@@ -108,6 +108,7 @@ def _run_parallel(request: Request, directory: Path, progress: Callable[[str, in
         settings={**_settings(request), "choices": choices},
         patience_s=request.patience_s or _PATIENCE_S,
         progress=lambda steps: progress("parallel", steps),
+        agent=request.agent,
     )
 
 

@@ -32,6 +32,8 @@ class Request:
     dtype: str = "float64"
     steps: int | None = None
     epochs: int | None = None
+    agent: str = "agent"
+    """Who starts the workers: the engine's own."""
     seed: int = 0
     exact: bool = True
     patience_s: float | None = None
@@ -121,6 +123,7 @@ def observe(
     settings: Mapping[str, object],
     patience_s: float,
     progress: Callable[[int], None],
+    agent: str = "agent",
 ) -> Side:
     """Runs the script and leaves the user's files as they were."""
     directory.mkdir(parents=True)
@@ -135,6 +138,7 @@ def observe(
             workers,
             say=words.append,
             pass_on=words.append,
+            agent=agent,
             observer=local.Observer(
                 module=OBSERVER, settings={**settings, "directory": str(directory)}, watch=watch
             ),

@@ -14,7 +14,7 @@ from trainera.verify.observe.record import Settings, put
 def begin(content: dict[str, Any]) -> None:
     """Puts all hooks in. The script is run afterwards, in this process."""
     settings = Settings(**content)
-    rank = int(os.environ.get("RANK", "0"))
+    rank = int(os.environ.get("RANK") or os.environ.get("HOROVOD_RANK") or 0)
     directory = Path(settings.directory)
     _redirect(directory, rank)
     # Where a worker waits is asked for when nothing moves any more.
