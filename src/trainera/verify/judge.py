@@ -42,6 +42,11 @@ def judge(request: Request, progress: Callable[[str, int], None]) -> Verdict:
             return early
         parallel = _run_parallel(request, directory, progress)
         _stop_if_asked(parallel)
+        if read_worker(parallel.directory, 0).mistaken:
+            # The parallel run has shown which dimension is the batch; nothing else is changed.
+            choices = str(parallel.directory / "choices.json")
+            sequential = _run_sequential(request, directory / "again", progress, choices)
+            _stop_if_asked(sequential)
         return decide(request, sequential, parallel)
 
 
@@ -81,7 +86,10 @@ def _stop_if_asked(side: Side) -> None:
 
 
 def _run_sequential(
-    request: Request, directory: Path, progress: Callable[[str, int], None]
+    request: Request,
+    directory: Path,
+    progress: Callable[[str, int], None],
+    choices: str | None = None,
 ) -> Side:
     return observe(
         "sequential",
@@ -90,7 +98,7 @@ def _run_sequential(
         request.arguments,
         1,
         directory=directory / "sequential",
-        settings=_settings(request),
+        settings={**_settings(request), "choices": choices},
         patience_s=request.patience_s or _PATIENCE_S,
         progress=lambda steps: progress("sequential", steps),
     )

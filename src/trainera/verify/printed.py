@@ -30,6 +30,10 @@ class Token:
     number: float | None = None
 
 
+IGNORED = Token(text="…")
+"""A time, a speed, an amount of memory."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mismatch:
     """The first place where two texts part."""
@@ -72,7 +76,7 @@ def compare_texts(
             t.text for t in second if t.number is None
         ] or len(first) != len(second):
             return _result(mismatch, numbers, ignored, largest)
-        ignored += sum(t.text == "" and t.number is None for t in first)
+        ignored += sum(t is IGNORED for t in first)
         for a, b in zip(first, second, strict=True):
             if (a.number is None) != (b.number is None):
                 return _result(mismatch, numbers, ignored, largest)
@@ -94,7 +98,7 @@ def _result(
 
 
 def tokens(line: str) -> Iterator[Token]:
-    """Words and numbers in order; what tells the time is an empty token."""
+    """Words and numbers in order; what tells the time is told apart."""
     end = 0
     spans = [(found.span(), True) for found in _MOMENT.finditer(line)]
     for found in _NUMBER.finditer(line):
@@ -104,7 +108,7 @@ def tokens(line: str) -> Iterator[Token]:
         yield Token(text=line[end:start])
         end = stop
         if moment or _UNIT.match(line, stop) or _ABOUT_TIME.search(line[:start]):
-            yield Token(text="")
+            yield IGNORED
         else:
             text = line[start:stop]
             yield Token(text=text, number=float(text.replace("_", "")))

@@ -78,6 +78,8 @@ class Worker:
     final: Snapshot | None = None
     chance: list[tuple[int, str]] = field(default_factory=list)
     """Random draws that could not be made to depend on the sample, by step."""
+    mistaken: int = 0
+    """Random draws of which the sequential run took another dimension for the batch."""
     stdout: str = ""
     rows: int = 0
     """Samples that it learned from."""
@@ -153,6 +155,8 @@ class _Reader:
                 self._worker.epochs.append(_snapshot(event))
             case "final":
                 self._worker.final = _snapshot(event)
+            case "mistaken":
+                self._worker.mistaken += 1
             case "chance":
                 self._worker.chance.append((len(self._worker.steps), event["what"]))
 

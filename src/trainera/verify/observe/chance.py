@@ -77,8 +77,13 @@ class Chance:
         )
         if fits:
             return int(before[0])
-        if list(shape) != before[1]:
-            self.recorder.write("chance", what=f"a draw of shape {list(shape)}")
+        if place == SHARED or before[0] == SHARED:
+            if list(shape) != before[1]:
+                self.recorder.write("chance", what=f"a draw of shape {list(shape)}")
+        elif before[0] != place:
+            # Two dimensions were of one size, and the other one was taken for the batch.
+            self.choices[key] = [place, list(shape), rows]
+            self.recorder.write("mistaken", draw=key)
         return place
 
     def install(self) -> None:
