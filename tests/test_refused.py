@@ -32,7 +32,6 @@ REASONS = {
     "buffer_of_batch_statistics": ("network", "drift apart"),
     "lbfgs_closure": ("optimizer", "share"),
     "zip_unequal": ("weight", "two loaders"),
-    "model_method_loss": ("weight", "wrapper"),
     "accelerate_script": ("already-distributed", "nothing to convert"),
     "no_loader": ("split", "shared out"),
     "manual_sgd": ("wrap", "cannot be told"),

@@ -5,7 +5,7 @@ from trainera.crew.normalising import batchnorm
 from trainera.crew.reduction import sum
 from trainera.crew.splitting import Split, current, split, whole
 from trainera.crew.state import rank, size
-from trainera.crew.turns import Nobody, agree, bare, in_turn, once
+from trainera.crew.turns import Nobody, agree, bare, in_turn, once, through
 
 __all__ = [
     "Nobody",
@@ -21,5 +21,6 @@ __all__ = [
     "size",
     "split",
     "sum",
+    "through",
     "whole",
 ]

@@ -111,7 +111,8 @@ ALONG: dict[str, tuple[bool, bool, int, int | None]] = {
 LINEAR = frozenset(
     (
         "item detach cpu cuda to float double half clone numpy mean sum tolist squeeze reshape "
-        "view contiguous requires_grad_ type long int unsqueeze retain_grad data astype"
+        "view contiguous requires_grad_ type long int unsqueeze retain_grad data astype tensor "
+        "as_tensor"
     ).split()
 )
 # What these give has no gradient.

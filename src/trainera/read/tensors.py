@@ -225,8 +225,10 @@ def _shard_method(
             return replace(shard, nested=False)
     if name in ("expand_as", "view_as", "reshape_as"):
         return shard if arguments and isinstance(arguments[0], Shard) else None
-    if name in ("items", "values", "keys") and shard.nested:
-        return Listing(shard)
+    if name == "items" and shard.nested:
+        return Listing(Bunch((Kind(), shard)))
+    if name in ("values", "keys") and shard.nested:
+        return Listing(shard if name == "values" else Kind())
     if name == "get" and shard.nested:
         return shard
     return None

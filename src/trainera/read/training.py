@@ -105,7 +105,7 @@ class Training(Expressions):
             node=node,
             file=frame.file,
             collate=collate,
-            ordered=plain and not sampled and len(node.args) < 3,
+            ordered=plain and not sampled and len(node.args) < 3 and node not in self.partials,
         )
         return PLAIN if node in self.decisions.whole else Loader(frozenset({node}))
 
@@ -127,7 +127,7 @@ class Training(Expressions):
 
     def weigh(self, loss: Loss, node: ast.Call, loaders: Nodes, frame: Frame) -> str | None:
         """Has the loss weighed by what its mean is over; answers why not, if that cannot be."""
-        target = node.args[1] if len(node.args) > 1 else None
+        target = node.args[1] if len(node.args) > 1 and node not in self.partials else None
         text = self.loader_text(loaders, frame)
         if target is None or text is None or not repeatable(target):
             return "its mean is over class weights or over targets that are not ignored"

@@ -242,8 +242,36 @@ def test_two_steps_in_one() -> None:
     assert rows[0][:3] == (
         "weight",
         "(2 * loss).backward()",
-        "a second backward() in the same step",
+        "a second backward() since the network was called",
     )
+
+
+@pytest.mark.parametrize(
+    ("loss", "backward"),
+    [
+        (
+            "first, second = model(x), model(2 * x)",
+            "first.mean().backward()\nsecond.mean().backward()",
+        ),
+        ("out = model(x)", "out.mean().backward(retain_graph=True)\n(out ** 2).mean().backward()"),
+    ],
+)
+def test_gradients_of_an_older_call_are_refused(loss: str, backward: str) -> None:
+    """The wrapper would leave them as each worker has them, without a word."""
+    rows = refused(loss=loss, backward=backward)
+    assert [row[2] for row in rows] == ["a second backward() since the network was called"]
+
+
+@pytest.mark.parametrize(
+    "backward",
+    [
+        "loss.backward()\nmodel(x).mean().backward()",
+        "if epoch:\n    loss.backward()\nelse:\n    (2 * loss).backward()",
+        "extra = model(x).detach().mean()\nloss.backward()",
+    ],
+)
+def test_several_steps_of_calls_of_their_own(backward: str) -> None:
+    assert all("share).backward()" in line for line in beyond(backward=backward))
 
 
 def test_outside_of_any_loop() -> None:
