@@ -27,7 +27,7 @@ REASONS = {
     "contrastive_in_batch": ("weight", "no gradient flows"),
     "nonlinear_loss": ("weight", "no gradient flows"),
     "deviation_of_the_batch": ("weight", "'out' of the whole batch"),
-    "mixup": ("weight", "rows of the whole batch"),
+    "mixup": ("weight", "rows of the whole batch, line 21 needs 'x'"),
     "hardwired_batch_size": ("network", "fewer rows"),
     "buffer_of_batch_statistics": ("network", "drift apart"),
     "lbfgs_closure": ("optimizer", "share"),

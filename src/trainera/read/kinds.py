@@ -212,6 +212,8 @@ class Whole(Kind):
     """It may have the rows of the whole batch: then it fits no worker's slice."""
     cut: ast.AST | None = None
     """Where a value with a gradient was made whole, if it had one: none flows through that."""
+    made: ast.AST | None = field(default=None, compare=False)
+    """Where it was made whole, for messages."""
 
 
 @dataclass(frozen=True)

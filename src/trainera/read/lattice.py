@@ -147,7 +147,8 @@ def whole_of(*kinds: Kind) -> Kind:
     if not found:
         return next((kind for kind in kinds if isinstance(kind, Own)), PLAIN)
     cut = next((kind.cut for kind in found if kind.cut is not None), None)
-    return Whole(found[0].loaders, any(kind.rows for kind in found), cut)
+    rows = [kind for kind in found if kind.rows]
+    return Whole(found[0].loaders, bool(rows), cut, (rows or found)[0].made)
 
 
 def is_zero(kind: Kind | None) -> bool:

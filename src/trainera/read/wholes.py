@@ -94,7 +94,7 @@ class Wholes(Core):
             how=how,
         )
         rows = method == "gather" or "gather" in how
-        return Whole(share.loaders, rows, node if share.models else None)
+        return Whole(share.loaders, rows, node if share.models else None, node)
 
     def condition(self, node: ast.expr, frame: Frame) -> None:
         """A test decides what every worker does next: all must come to the same answer."""
