@@ -5,12 +5,13 @@ from trainera.crew.normalising import batchnorm
 from trainera.crew.reduction import sum
 from trainera.crew.splitting import Split, current, split, whole
 from trainera.crew.state import rank, size
-from trainera.crew.turns import Nobody, agree, bare, in_turn, once, through
+from trainera.crew.turns import Nobody, agree, alike, bare, in_turn, once, through
 
 __all__ = [
     "Nobody",
     "Split",
     "agree",
+    "alike",
     "bare",
     "batchnorm",
     "current",

@@ -166,6 +166,19 @@ def through(model: Any) -> Any:
     return model
 
 
+def alike(model: Callable[..., Result]) -> Callable[..., Result]:
+    """The model, for input that is the same on every worker: its statistics are the whole's."""
+
+    def call(*args: Any, **kwargs: Any) -> Result:
+        before, CREW.alike = CREW.alike, True
+        try:
+            return model(*args, **kwargs)
+        finally:
+            CREW.alike = before
+
+    return call
+
+
 def bare(model: Any) -> Any:
     """The model inside of a wrapper that averages gradients, or the model itself."""
     if isinstance(model, torch.nn.parallel.DistributedDataParallel):

@@ -176,6 +176,8 @@ class Facts:
     once: dict[Key, Spot] = field(default_factory=dict)
     in_turn: dict[Key, Spot] = field(default_factory=dict)
     agree: dict[Key, Spot] = field(default_factory=dict)
+    alike: dict[Key, Spot] = field(default_factory=dict)
+    """Networks that are given the same on every worker while they train."""
     loose: dict[Key, Spot] = field(default_factory=dict)
     """Parameters of networks that are used outside of them, and by none of their methods."""
     meters: dict[Key, Spot] = field(default_factory=dict)

@@ -58,6 +58,9 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
         return External("torch.optim.Optimizer") if optimizers else PLAIN
     if isinstance(left, Params) and isinstance(right, Params):
         return Params(left.models | right.models)
+    if isinstance(left, Loss) and isinstance(right, Loss) and left.reduction == right.reduction:
+        trouble, weighted = left.trouble or right.trouble, left.weighted or right.weighted
+        return Loss(left.reduction, trouble, weighted, left.paired and right.paired)
     if isinstance(left, Loss) and isinstance(right, Loss):
         return Loss("unknown", "it is one of several losses that reduce in different ways")
     if isinstance(left, Bunch) and isinstance(right, Bunch) and len(left.items) == len(right.items):

@@ -68,6 +68,8 @@ class Library(Affairs):
         if name.startswith(tables.OPTIMIZERS) and not name.startswith(tables.SCHEDULERS):
             if last[:1].isupper():
                 return self._optimizer(last, node, frame)
+        if name == "torch.autograd.Variable" and node.args:
+            return self.eval(node.args[0], frame)  # nothing but its argument, since torch 0.4
         if name == "functools.partial" and node.args:
             positional, keywords = self.arguments(node, frame)
             return Partial(positional[0], tuple(positional[1:]), tuple(keywords.items()))

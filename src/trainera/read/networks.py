@@ -141,6 +141,7 @@ class Networks(Library):
             self.facts.bare.pop((frame.context, node.func), None)
         if any(holds_share(kind) for kind in kinds) and not frame.lenient:
             self.begins(model, node, frame)
+        self._given_the_same(model, node, kinds, frame)
         result: Kind | None = None
         if model.cls is not None:
             forward = self._member(replace(model, wrapped=False), model.cls, "forward", frame)
@@ -166,6 +167,16 @@ class Networks(Library):
                 if model.layer in PAIR_LAYERS:  # with hidden states or weights, laid out otherwise
                     result = Bunch((result, replace(result, dim=None, nested=True)))
         return result if frame.lenient else add_model(result, model, node, bypass=model.part)
+
+    def _given_the_same(
+        self, model: Model, node: ast.Call, kinds: list[Kind], frame: Frame
+    ) -> None:
+        """Batch statistics of such input are each worker's own, and those of all would be wrong."""
+        key = (frame.context, node.func)
+        self.facts.alike.pop(key, None)
+        inside = bool(self.open_loops) and not frame.lenient and not model.part
+        if inside and self.mode != "eval" and not any(holds_share(kind) for kind in kinds):
+            self.facts.alike[key] = self.spot(node.func, frame, "")
 
     def begins(self, model: Model, node: ast.Call, frame: Frame) -> None:
         """A network is given a batch: it is as it will be trained."""

@@ -123,6 +123,7 @@ ENDS_GRADIENT = {
 }
 COUNTING = {"numel", "nelement"}
 NOT_A_SHARE = {"device", "dtype", "is_cuda", "ndim", "requires_grad", "grad_fn", "dim", "layout"}
+NOT_A_SHARE |= {"is_leaf", "is_mps", "is_quantized", "is_sparse", "is_xpu", "itemsize"}
 
 # What may be asked of the wrapped network itself.
 WRAPPER_OK = {

@@ -163,7 +163,6 @@ def test_rows_picked_by_a_condition(loss: str) -> None:
         {"loss": "loss = criterion(model(x), y.mean())"},
         {"criterion": SUM, "loss": "loss = criterion(model(x), y) + 0.1 * model.weight.norm()"},
         {"criterion": SUM, "loss": "loss = criterion(model(x), y) + F.l1_loss(model(x), y)"},
-        {"criterion": "criterion = nn.MSELoss(size_average=False)"},
         {"criterion": "criterion = nn.MSELoss(False)"},
         {"criterion": "criterion = nn.MSELoss(None, None, 'sum')"},
         {"imports": "import sys", "criterion": "criterion = nn.MSELoss(reduction=sys.argv[1])"},
@@ -219,11 +218,6 @@ def test_random_numbers_of_the_whole_batch(loss: str) -> None:
             {"loss": "other = nn.Linear(3, 1)\nloss = criterion(other(x), y)"},
             "no network that an optimizer trains takes part in this loss",
             "there is nothing whose gradients could be averaged",
-        ),
-        (
-            {"criterion": "criterion = nn.MSELoss(size_average=False)"},
-            "the loss cannot be split over workers",
-            "it uses the outdated 'size_average' or 'reduce' arguments",
         ),
     ],
 )
@@ -287,3 +281,22 @@ def test_a_loss_made_by_the_network_itself() -> None:
     )
     added = beyond(model=model, loss="loss = model(x, y)")
     assert added == ["model = DistributedDataParallel(Net(), broadcast_buffers=False)"]
+
+
+@pytest.mark.parametrize(
+    ("criterion", "weight"),
+    [
+        ("nn.MSELoss(size_average=False)", "parts"),
+        ("nn.MSELoss(size_average=True)", "share"),
+        ("nn.MSELoss(reduce=True)", "share"),
+        ("nn.MSELoss() if len(data) else nn.L1Loss()", "share"),
+    ],
+)
+def test_other_ways_to_say_how_a_loss_reduces(criterion: str, weight: str) -> None:
+    added = changed(script(criterion=f"criterion = {criterion}"))
+    assert f"(loss * loader.{weight}).backward()" in added
+
+
+def test_losses_that_reduce_in_different_ways_are_refused() -> None:
+    criterion = "criterion = nn.MSELoss() if len(data) else nn.MSELoss(reduction='sum')"
+    assert [row[0] for row in refused(criterion=criterion)] == ["weight"]
