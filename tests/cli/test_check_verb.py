@@ -100,3 +100,17 @@ def test_one_script_as_data_has_the_same_shape(script: Path, trainera: Trainera)
     data = json.loads(trainera("check", script, "--json").stdout)
     assert [one["verdict"] for one in data["scripts"]] == ["convertible"]
     assert data["scripts"][0]["edits"]
+
+
+def test_a_script_that_is_named_twice_counts_once(script: Path, trainera: Trainera) -> None:
+    result = trainera("check", script, ".", script.resolve())
+    assert [line.split(":")[0] for line in result.stdout.splitlines()] == ["train.py"]
+    assert result.stderr == "1 file: 1 convertible\n"
+
+
+def test_every_line_names_its_file_in_the_same_way(script: Path, trainera: Trainera) -> None:
+    Path("shapes.py").write_text("def area(a, b):\n    return a * b\n")
+    Path("broken.py").write_text("def area(a, b:\n")
+    result = trainera("check", Path.cwd())
+    names = [line.split(":")[0] for line in result.stdout.splitlines()]
+    assert names == ["broken.py", "shapes.py", "train.py"]

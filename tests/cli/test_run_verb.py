@@ -1,5 +1,6 @@
 """``trainera run``: one output on stdout, everything else on stderr."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,17 @@ def test_a_missing_script(trainera: Trainera) -> None:
     result = trainera("run", "none.py", "-n", "2")
     assert result.status == 2
     assert "none.py: no such file" in result.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="cores cannot be taken away here")
+def test_more_workers_than_cores_are_told(script: Path, program: Trainera) -> None:
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        crowded = program("run", script, "-n", "2")
+        alone = program("run", script, "-n", "1")
+    finally:
+        os.sched_setaffinity(0, cores)
+    assert (crowded.status, alone.status) == (0, 0)
+    assert "trainera: 2 workers share 1 core: expect no gain in speed" in crowded.stderr
+    assert "share" not in alone.stderr

@@ -94,7 +94,8 @@ def check(
     with told_as_json(as_json):
         require_engine(engine)
         many = len(scripts) > 1 or scripts[0].is_dir()
-        paths = [path for script in scripts for path in _python_files(script)]
+        found = [path for script in scripts for path in _python_files(script)]
+        paths = list({path.resolve(): path for path in reversed(found)}.values())[::-1]
         if not paths:
             places = ", ".join(map(render.shown, scripts))
             raise UserError(f"{places}: no Python file in there — give a script to check")
@@ -194,7 +195,8 @@ def _summary(finding: Finding) -> str:
     plan, path = finding.plan, render.shown(finding.path)
     if plan is None:
         message = str(finding.error).split("\n")[0]
-        return message if message.startswith(str(finding.path)) else f"{path}: {message}"
+        own = message.startswith(str(finding.path))
+        return path + (message.removeprefix(str(finding.path)) if own else f": {message}")
     if plan.refusals:
         first = plan.refusals[0]
         more = f" (and {len(plan.refusals) - 1} more)" if len(plan.refusals) > 1 else ""

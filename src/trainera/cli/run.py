@@ -127,6 +127,8 @@ def run(
     if number is None:
         number = devices.auto_workers()
         _say(f"running on {render.counted(number, 'worker')}")
+    elif number > devices.auto_workers():
+        _say(f"{number} workers share {_room(devices.auto_workers())}: expect no gain in speed")
     status = local.run(
         script, converted, given, number, say=_say, agent=chosen.agent, environment=environment
     )
@@ -147,6 +149,12 @@ def _timeline(file: Path | None, engine: "Engine") -> dict[str, str]:
 def _say(text: str) -> None:
     """The script may write to stderr, too, so it has to be plain whose words these are."""
     render.say(f"trainera: {text}")
+
+
+def _room(number: int) -> str:
+    import torch
+
+    return render.counted(number, "GPU" if torch.cuda.device_count() else "core")
 
 
 def _number(workers: str) -> int:

@@ -7,7 +7,7 @@ from trainera.crew.reduction import sum
 from trainera.crew.scaling import scaled
 from trainera.crew.splitting import Split, current, split, whole
 from trainera.crew.state import rank, size
-from trainera.crew.turns import Nobody, agree, bare, in_turn, once
+from trainera.crew.turns import Nobody, agree, bare, in_turn, once, same_input, through
 
 __all__ = [
     "Nobody",
@@ -24,9 +24,11 @@ __all__ = [
     "once",
     "own_device",
     "rank",
+    "same_input",
     "scaled",
     "size",
     "split",
     "sum",
+    "through",
     "whole",
 ]

@@ -61,7 +61,8 @@ class WholeBatch(_BatchNorm):
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """As torch's, but in a pass the mean and variance are those of the whole batch."""
         by_batch = self.training or (self.running_mean is None and self.running_var is None)
-        split = CREW.innermost() if by_batch and CREW.size > 1 else None
+        together = by_batch and CREW.size > 1 and not CREW.alike
+        split = CREW.innermost() if together else None
         if not isinstance(split, Split):
             return super().forward(input)
         self._check_input_dim(input)  # type: ignore[no-untyped-call]

@@ -182,6 +182,15 @@ class Split(StepValues):
         factor = self.fraction if CREW.size > 1 else None
         return reduce_values((value,), factor, mean=True)[0]
 
+    def combine(self, value: Any, how: Any) -> Any:
+        """A tuple or dict, each part made whole in its way: by sum, mean or gather, or as it is."""
+        if isinstance(how, str):
+            return getattr(self, how)(value) if how else value
+        if isinstance(how, dict):
+            return {**value, **{key: self.combine(value[key], how[key]) for key in how}}
+        parts = [self.combine(part, way) for part, way in zip(value, how, strict=True)]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+
     def by_weight(
         self,
         loss: torch.Tensor,

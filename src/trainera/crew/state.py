@@ -54,6 +54,8 @@ class Crew:
         # Keyed by the pass's id, because a reference would keep an abandoned pass alive.
         self.open: dict[int, tuple[StepValues, int, int]] = {}
         self.last: StepValues | None = None
+        # Whether a network is being given the same on every worker, and no slices of a batch.
+        self.alike = False
         # A running hash of the samples of all steps so far. It is the same on every worker
         # unless a sampler draws from a random source that the crew does not share.
         self.order = 0

@@ -124,6 +124,61 @@ def agree(value: Value) -> Value:
     return result
 
 
+class Through:
+    """Calls methods of a wrapped network as the wrapper would call its forward().
+
+    Only what goes through the wrapper's own call has its gradients averaged.
+    """
+
+    def __init__(self, wrapper: Any) -> None:
+        self._wrapper = wrapper
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        wrapper, module = self._wrapper, self._wrapper.module
+        method = getattr(module, name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            before = vars(module).get("forward")
+
+            def restore() -> None:
+                if before is None:
+                    vars(module).pop("forward", None)
+                else:
+                    module.forward = before
+
+            def forward(*args: Any, **kwargs: Any) -> Any:
+                restore()  # the method may call the network itself
+                return method(*args, **kwargs)
+
+            module.forward = forward
+            try:
+                return wrapper(*args, **kwargs)
+            finally:
+                restore()
+
+        return call
+
+
+def through(model: Any) -> Any:
+    """The model, its methods going through the wrapper if it has one."""
+    if isinstance(model, torch.nn.parallel.DistributedDataParallel):
+        return Through(model)
+    return model
+
+
+def same_input(model: Callable[..., Result]) -> Callable[..., Result]:
+    """The model, for input that is the same on every worker: its statistics are the whole's."""
+
+    def call(*args: Any, **kwargs: Any) -> Result:
+        before, CREW.alike = CREW.alike, True
+        try:
+            return model(*args, **kwargs)
+        finally:
+            CREW.alike = before
+
+    return call
+
+
 def bare(model: Any) -> Any:
     """The model inside of a wrapper that averages gradients, or the model itself."""
     if isinstance(model, torch.nn.parallel.DistributedDataParallel):

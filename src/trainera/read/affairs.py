@@ -1,6 +1,7 @@
 """Calls that are one worker's affair: files, downloads, clocks, seeds; and arguments of calls."""
 
 import ast
+from dataclasses import replace
 
 from trainera.read import tables
 from trainera.read.core import Frame
@@ -13,6 +14,7 @@ from trainera.read.kinds import (
     Mapping,
     Model,
     Own,
+    Shard,
     Solo,
     Thing,
 )
@@ -24,16 +26,20 @@ class Affairs(Training):
     """The part of the analyser that knows what only one worker may do."""
 
     def arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Kind], dict[str, Kind]]:
-        positional: list[Kind] = []
+        given = self.partials.get(node)
+        positional: list[Kind] = list(given.positional) if given is not None else []
         for argument in node.args:
             kind = self.eval(
                 argument.value if isinstance(argument, ast.Starred) else argument, frame
             )
             if isinstance(argument, ast.Starred) and isinstance(kind, Bunch):
                 positional.extend(kind.items)
+            elif isinstance(argument, ast.Starred) and isinstance(kind, Shard) and kind.nested:
+                room = self.parameters(node, frame) - len(positional)
+                positional.extend([replace(kind, nested=False)] * max(room, 1))
             else:
                 positional.append(element(kind) if isinstance(argument, ast.Starred) else kind)
-        keywords: dict[str, Kind] = {}
+        keywords: dict[str, Kind] = dict(given.keywords) if given is not None else {}
         for keyword in node.keywords:
             kind = self.eval(keyword.value, frame)
             if keyword.arg is not None:
@@ -43,6 +49,17 @@ class Affairs(Training):
             else:
                 keywords["**"] = kind  # there may be anything
         return positional, keywords
+
+    def parameters(self, node: ast.Call, frame: Frame) -> int:
+        """How many arguments a function or network of the script's own takes; else one."""
+        callee = self.eval(node.func, frame)
+        if isinstance(callee, Model) and callee.cls is not None:
+            callee = self._member(callee, callee.cls, "forward", frame)
+        if not isinstance(callee, Func):
+            return 1
+        spec = callee.node.args
+        bound = callee.bound is not None and not isinstance(callee.node, ast.Lambda)
+        return len(spec.posonlyargs) + len(spec.args) - bound
 
     def whole_arguments(self, node: ast.Call, frame: Frame) -> list[Kind]:
         """Arguments of a call that is not understood: no share and no wrapper may go in."""

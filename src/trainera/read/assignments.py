@@ -20,6 +20,7 @@ from trainera.read.kinds import (
     Mean,
     Model,
     Own,
+    Record,
     Shape,
     Shard,
     Share,
@@ -326,6 +327,8 @@ def unpacked(kind: Kind, place: int, length: int) -> Kind:
     """One item of a value that is taken apart."""
     if isinstance(kind, Bunch) and len(kind.items) == length:
         return kind.items[place]
+    if isinstance(kind, Record) and len(kind.items) == length:
+        return kind.items[place][1]
     if isinstance(kind, Shape):
         if kind.dim is None:
             return PLAIN

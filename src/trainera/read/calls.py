@@ -7,6 +7,7 @@ from trainera.read import tables
 from trainera.read.core import Frame
 from trainera.read.kinds import (
     PLAIN,
+    UNKNOWN_YET,
     Bunch,
     Class,
     Const,
@@ -16,11 +17,14 @@ from trainera.read.kinds import (
     Instance,
     Iter,
     Kind,
+    Loader,
     Loss,
     Lost,
     Mapping,
     Mean,
     Model,
+    Partial,
+    Shard,
     Share,
     Sum,
 )
@@ -28,6 +32,7 @@ from trainera.read.lattice import holds_share
 from trainera.read.library import is_meter
 from trainera.read.methods import Methods
 from trainera.read.networks import add_model
+from trainera.read.records import as_record, field_names
 
 MAX_DEPTH = 40
 
@@ -65,6 +70,9 @@ class Calls(Methods):
                 method = self._member(callee, callee.cls, "__call__", frame)
                 if isinstance(method, Func):
                     return self._own_function(method, node, frame)
+            case Partial():
+                self.partials[node] = callee
+                return self.call_kind(callee.function, node, frame)
         return self.unknown(ast.unparse(node.func), node, frame)
 
     def _own_function(self, function: Func, node: ast.Call, frame: Frame) -> Kind:
@@ -83,8 +91,26 @@ class Calls(Methods):
             keywords = {k: PLAIN if holds_share(kind) else kind for k, kind in keywords.items()}
         result = self.call_function(function, positional, keywords, frame, lenient=lenient)
         if isinstance(function.bound, Model) and not frame.lenient:
-            return add_model(result, function.bound, bypass=True)
+            model, through = self._goes_through(node, result, frame)
+            return add_model(result, model or function.bound, node, bypass=not through)
         return result
+
+    def _goes_through(
+        self, node: ast.Call, result: Kind, frame: Frame
+    ) -> tuple[Model | None, bool]:
+        """A step that is a method of the network: it is called through the wrapper."""
+        if not isinstance(node.func, ast.Attribute) or self.mode == "eval":
+            return None, False
+        model = self.eval(node.func.value, frame)
+        if not isinstance(model, Model) or model.part or not holds_share(result):
+            return None, False
+        self.begins(model, node, frame)
+        if model.wrapped is False:
+            return model, False
+        key = (frame.context, node.func.value)
+        self.facts.bare.pop(key, None)
+        self.facts.through[key] = self.spot(node.func.value, frame, node.func.attr)
+        return replace(model, wrapped=True), True
 
     def call_function(
         self,
@@ -106,7 +132,7 @@ class Calls(Methods):
         )
         context = self.contexts.setdefault(key, len(self.contexts) + 1)
         if context in self.active or self.depth > MAX_DEPTH:
-            return self.results.get(context, PLAIN)
+            return self.results.get(context, UNKNOWN_YET)
         callee = Frame(
             self.files[function.module],
             context,
@@ -135,6 +161,15 @@ class Calls(Methods):
         self.results[context] = result
         return result
 
+    def as_batches(self, kind: Kind, frame: Frame) -> Kind:
+        """An object of the script's own that hands on the batches of a loader."""
+        if isinstance(kind, Instance):
+            method = self._member(kind, kind.cls, "__iter__", frame)
+            if isinstance(method, Func):
+                given = self.call_function(method, [], {}, frame)
+                return given if isinstance(given, Loader | Iter) else kind
+        return kind
+
     def _bind_parameters(
         self, function: Func, arguments: list[Kind], keywords: dict[str, Kind], callee: Frame
     ) -> None:
@@ -155,6 +190,10 @@ class Calls(Methods):
         for name, value in zip(names, values, strict=False):
             callee.env[name] = value
         rest = dict(keywords)
+        batch = rest.get("**")
+        if isinstance(batch, Shard) and batch.nested:  # a dictionary of a batch's parts
+            for name in names[len(values) :]:
+                callee.env[name] = replace(batch, nested=False)
         for name in list(rest):
             if name in callee.env:
                 callee.env[name] = rest.pop(name)
@@ -166,6 +205,10 @@ class Calls(Methods):
     def _instantiate(self, cls: Class, node: ast.Call, frame: Frame) -> Kind:
         bases = self.base_names(cls)
         positional, keywords = self.arguments(node, frame)
+        if frame.lenient and not isinstance(self.attribute(cls, "__init__"), Func):
+            record = as_record(field_names(cls.node), positional, keywords)
+            if record is not None:
+                return record
         if any(base in tables.LOADERS for base in bases):
             return self.make_loader(node, frame)
         network = any(base.startswith("torch.nn.") for base in bases)

@@ -1,11 +1,24 @@
 """Dictionaries that are written out, and comprehensions, some of which loop over batches."""
 
 import ast
+from dataclasses import replace
 
 from trainera.read.core import Frame
-from trainera.read.kinds import PLAIN, Hashed, Iter, Kind, Listing, Loader, Mapping, Shard
+from trainera.read.kinds import (
+    PLAIN,
+    UNKNOWN_YET,
+    Bunch,
+    Hashed,
+    Iter,
+    Kind,
+    Listing,
+    Loader,
+    Mapping,
+    Shard,
+)
 from trainera.read.lattice import element, holds_share
 from trainera.read.operators import Operators
+from trainera.read.records import is_structure
 from trainera.read.wholes import first_share
 
 
@@ -66,13 +79,17 @@ class Containers(Operators):
     ) -> Kind:
         saved = dict(frame.env or {})
         opened = 0
+        structure: Shard | None = None
         for generator in node.generators:
-            iterable = self.eval(generator.iter, frame)
+            iterable = self.as_batches(self.eval(generator.iter, frame), frame)
             if isinstance(iterable, Loader | Iter):
                 loaders = iterable.origins if isinstance(iterable, Loader) else iterable.loaders
                 text = self._text_of(generator.iter, loaders, frame)
                 self.open_loops.append(self.batch_loop(generator, loaders, text, frame))
                 opened += 1
+            elif isinstance(iterable, Shard) and is_structure(generator.iter, iterable, frame.file):
+                structure = iterable
+                iterable = Listing(iterable)
             elif isinstance(iterable, Shard):
                 iterable = self.make_whole(generator.iter, iterable, frame)
             self.in_order(generator.iter, iterable, frame)
@@ -83,14 +100,26 @@ class Containers(Operators):
         if isinstance(node, ast.DictComp):
             self.whole(node.key, frame)
             kind: Kind = self.eval(node.value, frame)
+            if isinstance(kind, Shard) and len(node.generators) == 1 and not opened:
+                parts = element(self.eval(node.generators[0].iter, frame))
+                if isinstance(parts, Bunch) and isinstance(parts.items[-1], Shard):
+                    frame.env = saved if frame.env is not None else None
+                    return replace(kind, nested=True)  # a batch, each of its parts moved or cast
             kind = self.make_whole(node.value, kind, frame)
         else:
             kind = self.eval(node.elt, frame)
             if opened and holds_share(kind):
-                kind = self.make_whole(node.elt, kind, frame)
+                if isinstance(node.elt, ast.Tuple | ast.List | ast.Dict):
+                    kind = self.whole(node.elt, frame)
+                else:
+                    kind = self.make_whole(node.elt, kind, frame)
         for _ in range(opened):
             self.open_loops.pop()
         frame.env = saved if frame.env is not None else None
         if isinstance(node, ast.SetComp):
             return Hashed()
+        if kind == UNKNOWN_YET:
+            return UNKNOWN_YET
+        if structure is not None and isinstance(kind, Shard):
+            return replace(kind, nested=True)  # the parts of a batch, each moved or cast
         return Listing(kind) if kind != PLAIN else PLAIN

@@ -23,6 +23,7 @@ from trainera.read.kinds import (
     Kind,
     Loader,
     Model,
+    Partial,
 )
 from trainera.read.lattice import join
 from trainera.read.source import SourceFile
@@ -83,6 +84,8 @@ class Core:
         self.wrapped_attributes: set[tuple[ast.AST, str]] = set()
         self.loop_depth = 0
         self.active: set[Context] = set()
+        self.partials: dict[ast.AST, Partial] = {}
+        """Calls of functions that had some of their arguments before."""
         self.visited: set[ast.AST] = set()
         self.used: set[ast.AST] = set()
         """Networks that have been given a batch, in whatever round of a loop."""
@@ -117,6 +120,9 @@ class Core:
         frame: Frame,
         lenient: bool = False,
     ) -> Kind:
+        raise AssertionError
+
+    def as_batches(self, kind: Kind, frame: Frame) -> Kind:
         raise AssertionError
 
     def through_wrapper(self, node: ast.expr, owner: Model, frame: Frame, name: str) -> None:

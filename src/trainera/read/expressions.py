@@ -26,6 +26,7 @@ from trainera.read.kinds import (
     Own,
     OwnModule,
     Params,
+    Record,
     Shape,
     Shard,
     Share,
@@ -178,6 +179,8 @@ class Expressions(Containers):
                 return self.attribute(owner, name) or PLAIN
             case Model():
                 return self._attribute_of_model(node, owner, frame)
+            case Mapping():
+                return owner.get(name) or PLAIN
             case Bunch() if name in ("values", "indices"):
                 return element(owner)
             case Loader() if name == "dataset":
@@ -272,6 +275,9 @@ class Expressions(Containers):
             key = self.eval(node.slice, frame)
             if isinstance(key, Const) and isinstance(key.value, str):
                 return owner.get(key.value) or PLAIN
+            if isinstance(owner, Record) and isinstance(key, Const) and isinstance(key.value, int):
+                if -len(owner.items) <= key.value < len(owner.items):
+                    return owner.items[key.value][1]
             return element(Bunch(tuple(kind for _, kind in owner.items)))
         if isinstance(owner, Listing | Params):
             self.whole(node.slice, frame)

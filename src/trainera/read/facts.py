@@ -54,9 +54,11 @@ class Escape:
     node: ast.expr
     file: SourceFile
     method: str
-    """How the whole is made: ``mean``, ``sum`` or ``gather``."""
+    """How the whole is made: ``mean``, ``sum``, ``gather`` or ``combine``."""
     loaders: Nodes
     text: str
+    how: str = ""
+    """For ``combine``: how each part of a structure is made whole, as source."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +85,17 @@ class Backward:
     kind: Kind
     text: str
     loop: ast.AST | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """A network is called, or gradients are computed."""
+
+    node: ast.AST
+    file: SourceFile
+    backward: bool
+    calls: frozenset[tuple[ast.AST, ast.AST]]
+    """Networks, each with its call: the one made here, or those that the loss comes from."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,15 +163,21 @@ class Facts:
     weighed: dict[Key, Weighed] = field(default_factory=dict)
     carriers: list[Carrier] = field(default_factory=list)
     """In the order in which they are run."""
+    steps: list[Step] = field(default_factory=list)
+    """Calls of networks and backward passes, in the order in which they are run."""
     first_use: dict[ast.AST, int] = field(default_factory=dict)
     """How many carriers there were when a network was first given a batch."""
     parallels: dict[ast.AST, Spot] = field(default_factory=dict)
     bare: dict[Key, Spot] = field(default_factory=dict)
+    through: dict[Key, Spot] = field(default_factory=dict)
+    """Networks whose methods have to go through the wrapper."""
     plain_models: set[Key] = field(default_factory=set)
     """Expressions that are asked for the same and are a bare network there."""
     once: dict[Key, Spot] = field(default_factory=dict)
     in_turn: dict[Key, Spot] = field(default_factory=dict)
     agree: dict[Key, Spot] = field(default_factory=dict)
+    alike: dict[Key, Spot] = field(default_factory=dict)
+    """Networks that are given the same on every worker while they train."""
     loose: dict[Key, Spot] = field(default_factory=dict)
     """Parameters of networks that are used outside of them, and by none of their methods."""
     meters: dict[Key, Spot] = field(default_factory=dict)

@@ -168,12 +168,26 @@ class Mapping(Kind):
 
 
 @dataclass(frozen=True)
+class Record(Mapping):
+    """A named tuple or another object that only holds values, each under a name and in order."""
+
+
+@dataclass(frozen=True)
+class Partial(Kind):
+    """A function with some of its arguments, by `functools.partial`."""
+
+    function: Kind
+    positional: tuple[Kind, ...]
+    keywords: tuple[tuple[str, Kind], ...]
+
+
+@dataclass(frozen=True)
 class Share(Kind):
     """Base of what a worker has of a batch."""
 
     loaders: Nodes
-    models: frozenset[tuple[ast.AST, bool]] = field(default=frozenset(), kw_only=True)
-    """Networks it was computed with, each with whether that went through the wrapper."""
+    models: frozenset[tuple[ast.AST, bool, ast.AST]] = field(default=frozenset(), kw_only=True)
+    """Networks it was computed with, whether that went through the wrapper, and by which call."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +212,8 @@ class Whole(Kind):
     """It may have the rows of the whole batch: then it fits no worker's slice."""
     cut: ast.AST | None = None
     """Where a value with a gradient was made whole, if it had one: none flows through that."""
+    made: ast.AST | None = field(default=None, compare=False)
+    """Where it was made whole, for messages."""
 
 
 @dataclass(frozen=True)
@@ -234,6 +250,8 @@ class Lost(Share):
 
 
 PLAIN = Kind()
+UNKNOWN_YET = Const(None)
+"""What a function gives that is still being read: where paths meet, the other one counts."""
 
 
 @dataclass(frozen=True)

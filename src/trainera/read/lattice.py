@@ -6,6 +6,7 @@ from trainera.read.kinds import (
     Bunch,
     Const,
     Count,
+    External,
     Func,
     Hashed,
     Instance,
@@ -22,6 +23,7 @@ from trainera.read.kinds import (
     Optimizer,
     Own,
     Params,
+    Record,
     Shard,
     Share,
     Solo,
@@ -50,8 +52,15 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
         return Iter(left.loaders | right.loaders, join(left.element, right.element))
     if isinstance(left, Model) and isinstance(right, Model):
         return _join_models(left, right)
+    if isinstance(left, External) and isinstance(right, External):
+        # One of several optimizers, chosen when the script runs.
+        optimizers = all(kind.name.startswith("torch.optim.") for kind in (left, right))
+        return External("torch.optim.Optimizer") if optimizers else PLAIN
     if isinstance(left, Params) and isinstance(right, Params):
         return Params(left.models | right.models)
+    if isinstance(left, Loss) and isinstance(right, Loss) and left.reduction == right.reduction:
+        trouble, weighted = left.trouble or right.trouble, left.weighted or right.weighted
+        return Loss(left.reduction, trouble, weighted, left.paired and right.paired)
     if isinstance(left, Loss) and isinstance(right, Loss):
         return Loss("unknown", "it is one of several losses that reduce in different ways")
     if isinstance(left, Bunch) and isinstance(right, Bunch) and len(left.items) == len(right.items):
@@ -62,7 +71,8 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
         return Listing(joined, left.born if left.born is right.born else None)
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         keys = dict(left.items) | dict(right.items)
-        return Mapping(tuple((key, join(left.get(key), right.get(key))) for key in keys))
+        both = Record if isinstance(left, Record) and isinstance(right, Record) else Mapping
+        return both(tuple((key, join(left.get(key), right.get(key))) for key in keys))
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Own | Hashed | Solo):
             return one
@@ -140,7 +150,8 @@ def whole_of(*kinds: Kind) -> Kind:
     if not found:
         return next((kind for kind in kinds if isinstance(kind, Own)), PLAIN)
     cut = next((kind.cut for kind in found if kind.cut is not None), None)
-    return Whole(found[0].loaders, any(kind.rows for kind in found), cut)
+    rows = [kind for kind in found if kind.rows]
+    return Whole(found[0].loaders, bool(rows), cut, (rows or found)[0].made)
 
 
 def is_zero(kind: Kind | None) -> bool:
@@ -158,9 +169,10 @@ def element(kind: Kind) -> Kind:
         return kind.element
     if isinstance(kind, Listing):
         return kind.element
-    if isinstance(kind, Bunch):
+    if isinstance(kind, Bunch | Record):
         joined: Kind | None = None
-        for item in kind.items:
+        items = kind.items if isinstance(kind, Bunch) else [item for _, item in kind.items]
+        for item in items:
             joined = join(joined, item)
         return joined or PLAIN
     if isinstance(kind, Loader):

@@ -12,6 +12,7 @@ from trainera.read.kinds import (
     Bunch,
     Const,
     Count,
+    External,
     Hashed,
     Instance,
     Iter,
@@ -25,6 +26,7 @@ from trainera.read.kinds import (
     Nodes,
     Own,
     Params,
+    Partial,
     Shard,
     Share,
     Solo,
@@ -33,6 +35,7 @@ from trainera.read.kinds import (
     Whole,
 )
 from trainera.read.lattice import element, holds_share, models_in, whole_of
+from trainera.read.records import as_record, named_fields
 from trainera.read.suspects import is_figure, mixes_rows
 from trainera.read.wholes import first_share
 
@@ -65,6 +68,11 @@ class Library(Affairs):
         if name.startswith(tables.OPTIMIZERS) and not name.startswith(tables.SCHEDULERS):
             if last[:1].isupper():
                 return self._optimizer(last, node, frame)
+        if name == "torch.autograd.Variable" and node.args:
+            return self.eval(node.args[0], frame)  # nothing but its argument, since torch 0.4
+        if name == "functools.partial" and node.args:
+            positional, keywords = self.arguments(node, frame)
+            return Partial(positional[0], tuple(positional[1:]), tuple(keywords.items()))
         if name == "torch.compile":
             return self.eval(node.args[0], frame) if node.args else PLAIN
         if last in tables.PROGRESS or name in ("itertools.cycle", "itertools.islice"):
@@ -89,6 +97,11 @@ class Library(Affairs):
             called = self.eval(node.func, frame)
             if isinstance(called, Thing) and is_meter(called.name):
                 self.remembers(node, kinds, frame)
+            names = named_fields(called.origin) if isinstance(called, Thing) else []
+            if names or (name.rsplit(".", 1)[-1][:1].isupper() and not positional):
+                record = as_record(names, positional, keywords)
+                if record is not None:
+                    return record
             return self.assumed(node, kinds, frame)
         kinds = self.whole_arguments(node, frame)
         self.arguments_in_order(name, node, frame)
@@ -126,6 +139,8 @@ class Library(Affairs):
     # Built-in functions.
     def builtin(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)
+        if name in ("enumerate", "iter", "zip"):
+            positional = [self.as_batches(kind, frame) for kind in positional]
         first = positional[0] if positional else PLAIN
         if name == "float" and isinstance(first, Mean | Sum | Count):
             return tensors.without_gradient(first)
@@ -173,6 +188,10 @@ class Library(Affairs):
         if name == "getattr" and len(positional) > 1 and isinstance(positional[1], Const):
             if isinstance(first, Instance | Model) and first.cls is not None:
                 return self._member(first, first.cls, str(positional[1].value), frame)
+            if isinstance(first, External):
+                return External(f"{first.name}.{positional[1].value}")
+        if name == "getattr" and first == External("torch.optim"):
+            return External("torch.optim.Optimizer")
         if name == "isinstance":
             if isinstance(first, Model):
                 self.through_wrapper(node.args[0], first, frame, "")
@@ -205,6 +224,7 @@ class Library(Affairs):
     def _passed_through(self, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)
         for kind in (*positional, *keywords.values()):
+            kind = self.as_batches(kind, frame)
             if isinstance(kind, Loader | Iter):
                 return Iter(loaders_of(kind), element(kind))
         self.whole_arguments(node, frame)

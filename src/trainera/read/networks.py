@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from trainera.read import tables, tensors
 from trainera.read.core import Frame
-from trainera.read.facts import Backward
+from trainera.read.facts import Backward, Step
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -130,7 +130,7 @@ class Networks(Library):
         positional, keywords = self.arguments(node, frame)
         kinds = [*positional, *keywords.values()]
         if any(isinstance(kind, Share) for kind in kinds):
-            return add_model(self.assumed(node, kinds, frame), owner, bypass=True)
+            return add_model(self.assumed(node, kinds, frame), owner, node, bypass=True)
         self.whole_arguments(node, frame)
         return PLAIN
 
@@ -140,9 +140,8 @@ class Networks(Library):
         if model.wrapped is None and not model.part:
             self.facts.bare.pop((frame.context, node.func), None)
         if any(holds_share(kind) for kind in kinds) and not frame.lenient:
-            for origin in model.origins:
-                self.facts.first_use.setdefault(origin, len(self.facts.carriers))
-                self.used.add(origin)
+            self.begins(model, node, frame)
+        self._given_the_same(model, node, kinds, frame)
         result: Kind | None = None
         if model.cls is not None:
             forward = self._member(replace(model, wrapped=False), model.cls, "forward", frame)
@@ -157,7 +156,7 @@ class Networks(Library):
             shards = [kind for kind in kinds if isinstance(kind, Shard)]
             lost = tensors.mixed(*kinds)
             if lost:
-                return add_model(lost, model, bypass=False)
+                return add_model(lost, model, node, bypass=False)
             self._look_inside(model, shards, frame)
             if layer_mixes(model, shards):
                 self.combines(node, shards[0].loaders, frame)
@@ -167,7 +166,25 @@ class Networks(Library):
                 result = Shard(shards[0].loaders, dim=shards[0].dim, nested=not model.layer)
                 if model.layer in PAIR_LAYERS:  # with hidden states or weights, laid out otherwise
                     result = Bunch((result, replace(result, dim=None, nested=True)))
-        return result if frame.lenient else add_model(result, model, bypass=model.part)
+        return result if frame.lenient else add_model(result, model, node, bypass=model.part)
+
+    def _given_the_same(
+        self, model: Model, node: ast.Call, kinds: list[Kind], frame: Frame
+    ) -> None:
+        """Batch statistics of such input are each worker's own, and those of all would be wrong."""
+        key = (frame.context, node.func)
+        self.facts.alike.pop(key, None)
+        inside = bool(self.open_loops) and not frame.lenient and not model.part
+        if inside and self.mode != "eval" and not any(holds_share(kind) for kind in kinds):
+            self.facts.alike[key] = self.spot(node.func, frame, "")
+
+    def begins(self, model: Model, node: ast.Call, frame: Frame) -> None:
+        """A network is given a batch: it is as it will be trained."""
+        for origin in model.origins:
+            self.facts.first_use.setdefault(origin, len(self.facts.carriers))
+            self.used.add(origin)
+        calls = frozenset((origin, node) for origin in model.origins)
+        self.facts.steps.append(Step(node=node, file=frame.file, backward=False, calls=calls))
 
     def has_layers(self, cls: Class) -> bool:
         """Whether a class of the script's is a network; if not, it is a loss or a transform."""
@@ -205,6 +222,9 @@ class Networks(Library):
         if loop is not None:
             loop.training = True
             loop.backwards.add(node)
+        if isinstance(kind, Share):
+            calls = frozenset((origin, call) for origin, _, call in kind.models)
+            self.facts.steps.append(Step(node=node, file=frame.file, backward=True, calls=calls))
         self.facts.backwards[frame.context, node] = Backward(
             node=node,
             value=value,
@@ -216,18 +236,18 @@ class Networks(Library):
         return PLAIN
 
 
-def add_model(kind: Kind, model: Model, *, bypass: bool) -> Kind:
+def add_model(kind: Kind, model: Model, call: ast.AST, *, bypass: bool) -> Kind:
     """The kind, computed with a network, through its wrapper or past it."""
     if isinstance(kind, Bunch):
-        return Bunch(tuple(add_model(item, model, bypass=bypass) for item in kind.items))
+        return Bunch(tuple(add_model(item, model, call, bypass=bypass) for item in kind.items))
     if isinstance(kind, Mapping):
-        items = tuple((key, add_model(item, model, bypass=bypass)) for key, item in kind.items)
-        return Mapping(items)
+        pairs = ((key, add_model(item, model, call, bypass=bypass)) for key, item in kind.items)
+        return replace(kind, items=tuple(pairs))
     if isinstance(kind, Listing):
-        return Listing(add_model(kind.element, model, bypass=bypass))
+        return Listing(add_model(kind.element, model, call, bypass=bypass))
     if isinstance(kind, Share):
         through = model.wrapped is True and not bypass
-        return replace(kind, models=kind.models | {(o, through) for o in model.origins})
+        return replace(kind, models=kind.models | {(o, through, call) for o in model.origins})
     return kind
 
 
@@ -238,5 +258,5 @@ def batch_first(kind: Kind) -> Kind:
     if isinstance(kind, Bunch):
         return Bunch(tuple(batch_first(item) for item in kind.items))
     if isinstance(kind, Mapping):
-        return Mapping(tuple((key, batch_first(item)) for key, item in kind.items))
+        return replace(kind, items=tuple((key, batch_first(item)) for key, item in kind.items))
     return kind

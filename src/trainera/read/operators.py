@@ -16,6 +16,7 @@ from trainera.read.kinds import (
     Lost,
     Own,
     Params,
+    Shape,
     Shard,
     Share,
     Solo,
@@ -104,6 +105,9 @@ class Operators(Statements):
         lost = tensors.mixed(*kinds)
         if lost:
             return lost
+        same = isinstance(node.ops[0], ast.Eq | ast.NotEq) and len({type(k) for k in kinds}) == 1
+        if same and isinstance(kinds[0], Shape | Count):
+            return PLAIN  # what has as many rows in the slice has as many in the batch
         own = whole_of(*kinds)
         if isinstance(node.ops[0], ast.Is | ast.IsNot):
             return PLAIN

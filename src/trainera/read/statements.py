@@ -4,9 +4,22 @@ import ast
 
 from trainera.read.core import Env, Frame, is_batches, join_env
 from trainera.read.facts import LoopFact
-from trainera.read.kinds import PLAIN, Bunch, Const, Iter, Kind, Listing, Loader, Lost, Model, Share
+from trainera.read.kinds import (
+    PLAIN,
+    Bunch,
+    Const,
+    Iter,
+    Kind,
+    Listing,
+    Loader,
+    Lost,
+    Model,
+    Shard,
+    Share,
+)
 from trainera.read.lattice import element, holds_share, is_zero, join
 from trainera.read.lifetimes import is_main_guard
+from trainera.read.records import is_structure
 from trainera.read.sets import Sets
 from trainera.read.wholes import first_share
 
@@ -73,9 +86,11 @@ class Statements(Sets):
         frame.env = join_env(after_body, frame.env)
 
     def do_for(self, node: ast.For | ast.AsyncFor, frame: Frame) -> None:
-        iterable = self.eval(node.iter, frame)
+        iterable = self.as_batches(self.eval(node.iter, frame), frame)
         if not is_batches(iterable):
-            if holds_share(iterable) and not isinstance(iterable, Bunch | Listing):
+            if isinstance(iterable, Shard) and is_structure(node.iter, iterable, frame.file):
+                iterable = Listing(iterable)
+            elif holds_share(iterable) and not isinstance(iterable, Bunch | Listing):
                 iterable = self.make_whole(node.iter, iterable, frame)
             self.agreed(node.iter, iterable, frame)
             self.in_order(node.iter, iterable, frame)

@@ -111,7 +111,8 @@ ALONG: dict[str, tuple[bool, bool, int, int | None]] = {
 LINEAR = frozenset(
     (
         "item detach cpu cuda to float double half clone numpy mean sum tolist squeeze reshape "
-        "view contiguous requires_grad_ type long int unsqueeze retain_grad data astype"
+        "view contiguous requires_grad_ type long int unsqueeze retain_grad data astype tensor "
+        "as_tensor"
     ).split()
 )
 # What these give has no gradient.
@@ -122,6 +123,7 @@ ENDS_GRADIENT = {
 }
 COUNTING = {"numel", "nelement"}
 NOT_A_SHARE = {"device", "dtype", "is_cuda", "ndim", "requires_grad", "grad_fn", "dim", "layout"}
+NOT_A_SHARE |= {"is_leaf", "is_mps", "is_quantized", "is_sparse", "is_xpu", "itemsize"}
 
 # What may be asked of the wrapped network itself.
 WRAPPER_OK = {

@@ -46,7 +46,7 @@ def mixed(*kinds: Kind) -> Lost | None:
                 return Lost(kind.loaders, cut_off(kind.cut))
             if kind.rows and any(isinstance(share, Shard) for share in shares):
                 why = "samples are recombined, as in mixup: a slice meets rows of the whole batch"
-                return Lost(kind.loaders, why)
+                return Lost(kind.loaders, f"{why}{needed_at(kind.made)}")
     if len({share.loaders for share in shares}) > 1:
         loaders = frozenset().union(*(share.loaders for share in shares))
         return Lost(loaders, "it mixes the batches of two loaders, whose slices differ in weight")
@@ -55,10 +55,17 @@ def mixed(*kinds: Kind) -> Lost | None:
 
 def cut_off(node: ast.AST) -> str:
     """Why a gradient ends at an expression."""
+    return f"{needed_at(node).removeprefix(', ')}, and no gradient flows through that"
+
+
+def needed_at(node: ast.AST | None) -> str:
+    """Which line needs the whole batch's value of what."""
+    if node is None:
+        return ""
     line = getattr(node, "lineno", "?")
     text = ast.unparse(node)
     text = text if len(text) <= 40 else f"{text[:37]}..."
-    return f"line {line} needs '{text}' of the whole batch, and no gradient flows through that"
+    return f", line {line} needs '{text}' of the whole batch"
 
 
 def without_gradient(kind: Share) -> Share:
@@ -225,8 +232,10 @@ def _shard_method(
             return replace(shard, nested=False)
     if name in ("expand_as", "view_as", "reshape_as"):
         return shard if arguments and isinstance(arguments[0], Shard) else None
-    if name in ("items", "values", "keys") and shard.nested:
-        return Listing(shard)
+    if name == "items" and shard.nested:
+        return Listing(Bunch((Kind(), shard)))
+    if name in ("values", "keys") and shard.nested:
+        return Listing(shard if name == "values" else Kind())
     if name == "get" and shard.nested:
         return shard
     return None

@@ -1,6 +1,7 @@
 """What torch offers for training: layers, losses, optimizers and loaders."""
 
 import ast
+import re
 from dataclasses import replace
 
 from trainera.read import tables, tensors
@@ -25,7 +26,9 @@ from trainera.read.kinds import (
     Sum,
 )
 from trainera.read.lattice import models_held, models_in, whole_of
+from trainera.read.source import SourceFile
 
+IGNORED = re.compile(rb"(?<![\w)\]])-100\b")
 REPEATABLE = {"view", "reshape", "flatten", "long", "to", "squeeze", "contiguous", "size", "argmax"}
 
 
@@ -105,7 +108,7 @@ class Training(Expressions):
             node=node,
             file=frame.file,
             collate=collate,
-            ordered=plain and not sampled and len(node.args) < 3,
+            ordered=plain and not sampled and len(node.args) < 3 and node not in self.partials,
         )
         return PLAIN if node in self.decisions.whole else Loader(frozenset({node}))
 
@@ -115,19 +118,19 @@ class Training(Expressions):
         if "**" in keywords:
             return Loss("unknown", "its arguments are not constants in the script")
         if "size_average" in keywords or "reduce" in keywords:
-            return Loss("unknown", "it uses the outdated 'size_average' or 'reduce' arguments")
+            reduction = legacy_reduction(keywords)
         if not isinstance(reduction, Const) or not isinstance(reduction.value, str):
             return Loss("unknown", "how the loss reduces is not a constant in the script")
         weighted = name in tables.WEIGHTED_LOSSES and (
             any(is_given(keywords.get(argument)) for argument in ("weight", "ignore_index"))
-            or any(b"-100" in file.source for file in self.files.values())  # ignored by default
+            or any(map(mentions_ignored, self.files.values()))
         )
         paired = name in tables.PAIRED_LOSSES
         return Loss(reduction.value, weighted=weighted and reduction.value == "mean", paired=paired)
 
     def weigh(self, loss: Loss, node: ast.Call, loaders: Nodes, frame: Frame) -> str | None:
         """Has the loss weighed by what its mean is over; answers why not, if that cannot be."""
-        target = node.args[1] if len(node.args) > 1 else None
+        target = node.args[1] if len(node.args) > 1 and node not in self.partials else None
         text = self.loader_text(loaders, frame)
         if target is None or text is None or not repeatable(target):
             return "its mean is over class weights or over targets that are not ignored"
@@ -202,6 +205,23 @@ def _layout(name: str, positional: list[Kind], keywords: dict[str, Kind]) -> str
         dim = keywords.get("dim", first)
         return "batch" if isinstance(dim, Const) and dim.value == 0 else ""
     return ""
+
+
+def mentions_ignored(file: SourceFile) -> bool:
+    """Whether a script speaks of the label -100, which is ignored by default."""
+    return IGNORED.search(file.source) is not None
+
+
+def legacy_reduction(keywords: dict[str, Kind]) -> Kind:
+    """What torch makes of the outdated arguments."""
+    answers = []
+    for name in ("size_average", "reduce"):
+        kind = keywords.get(name, Const(None))
+        if not isinstance(kind, Const) or not isinstance(kind.value, bool | None):
+            return PLAIN
+        answers.append(kind.value is not False)
+    averages, reduces = answers
+    return Const("none" if not reduces else "mean" if averages else "sum")
 
 
 def is_given(kind: Kind | None) -> bool:

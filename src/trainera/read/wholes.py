@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Sequence
+from typing import Any
 
 from trainera.read.core import Core, Frame
 from trainera.read.facts import (
@@ -18,6 +19,7 @@ from trainera.read.kinds import (
     Kind,
     Loader,
     Lost,
+    Mapping,
     Mean,
     Model,
     Nodes,
@@ -73,7 +75,9 @@ class Wholes(Core):
             inner = self.eval(node.value, frame)
             self.make_whole(node.value, inner, frame)
             return PLAIN
-        method = how_to_whole(kind)
+        method, how = how_to_whole(kind), ""
+        if method is None and (ways := ways_to_whole(kind)) is not None:
+            method, how = "combine", repr(ways)
         share = first_share(kind)
         text = self.loader_text(share.loaders, frame)
         if method is None or text is None:
@@ -87,8 +91,10 @@ class Wholes(Core):
             method=method,
             loaders=share.loaders,
             text=text,
+            how=how,
         )
-        return Whole(share.loaders, method == "gather", node if share.models else None)
+        rows = method == "gather" or "gather" in how
+        return Whole(share.loaders, rows, node if share.models else None, node)
 
     def condition(self, node: ast.expr, frame: Frame) -> None:
         """A test decides what every worker does next: all must come to the same answer."""
@@ -247,6 +253,24 @@ def how_to_whole(kind: Kind) -> str | None:
         methods = {how_to_whole(item) for item in kind.items}
         return "gather" if methods == {"gather"} else None
     return None
+
+
+def ways_to_whole(kind: Kind) -> Any:
+    """How each part of a tuple or dict is made whole; None if that cannot be told of some."""
+    if isinstance(kind, Bunch):
+        ways = [part_to_whole(item) for item in kind.items]
+        return None if None in ways else tuple(ways)
+    if type(kind) is Mapping:
+        parts = {key: part_to_whole(item) for key, item in kind.items}
+        return None if None in parts.values() else parts
+    return None
+
+
+def part_to_whole(kind: Kind) -> Any:
+    """The same for one part; what is no share stays as it is."""
+    if not holds_share(kind):
+        return ""
+    return how_to_whole(kind) or ways_to_whole(kind)
 
 
 def first_share(kind: Kind) -> Share:

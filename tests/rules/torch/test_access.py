@@ -133,11 +133,16 @@ def test_hooks_see_slices(hook: str) -> None:
     must_refuse(before=f"seen = []\n{hook}", after="print(seen)")
 
 
-def test_a_training_step_past_the_wrapper() -> None:
+def test_a_training_step_that_is_a_method() -> None:
     model = network().replace(
         "    def forward", "    def score(self, x):\n        return self.fc(x)\n    def forward"
     )
-    rows = refused(model=model, loss="loss = criterion(model.score(x), y)")
+    added = beyond(model=model, loss="loss = criterion(model.score(x), y)")
+    assert "loss = criterion(crew.through(model).score(x), y)" in added
+
+
+def test_a_step_through_a_layer_is_refused() -> None:
+    rows = refused(model=network(), loss="loss = criterion(model.fc(x), y)")
     assert rows == [
         (
             "weight",

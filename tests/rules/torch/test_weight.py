@@ -163,7 +163,6 @@ def test_rows_picked_by_a_condition(loss: str) -> None:
         {"loss": "loss = criterion(model(x), y.mean())"},
         {"criterion": SUM, "loss": "loss = criterion(model(x), y) + 0.1 * model.weight.norm()"},
         {"criterion": SUM, "loss": "loss = criterion(model(x), y) + F.l1_loss(model(x), y)"},
-        {"criterion": "criterion = nn.MSELoss(size_average=False)"},
         {"criterion": "criterion = nn.MSELoss(False)"},
         {"criterion": "criterion = nn.MSELoss(None, None, 'sum')"},
         {"imports": "import sys", "criterion": "criterion = nn.MSELoss(reduction=sys.argv[1])"},
@@ -220,11 +219,6 @@ def test_random_numbers_of_the_whole_batch(loss: str) -> None:
             "no network that an optimizer trains takes part in this loss",
             "there is nothing whose gradients could be averaged",
         ),
-        (
-            {"criterion": "criterion = nn.MSELoss(size_average=False)"},
-            "the loss cannot be split over workers",
-            "it uses the outdated 'size_average' or 'reduce' arguments",
-        ),
     ],
 )
 def test_refusals(parts: dict[str, str], what: str, why: str) -> None:
@@ -242,8 +236,36 @@ def test_two_steps_in_one() -> None:
     assert rows[0][:3] == (
         "weight",
         "(2 * loss).backward()",
-        "a second backward() in the same step",
+        "a second backward() since the network was called",
     )
+
+
+@pytest.mark.parametrize(
+    ("loss", "backward"),
+    [
+        (
+            "first, second = model(x), model(2 * x)",
+            "first.mean().backward()\nsecond.mean().backward()",
+        ),
+        ("out = model(x)", "out.mean().backward(retain_graph=True)\n(out ** 2).mean().backward()"),
+    ],
+)
+def test_gradients_of_an_older_call_are_refused(loss: str, backward: str) -> None:
+    """The wrapper would leave them as each worker has them, without a word."""
+    rows = refused(loss=loss, backward=backward)
+    assert [row[2] for row in rows] == ["a second backward() since the network was called"]
+
+
+@pytest.mark.parametrize(
+    "backward",
+    [
+        "loss.backward()\nmodel(x).mean().backward()",
+        "if epoch:\n    loss.backward()\nelse:\n    (2 * loss).backward()",
+        "extra = model(x).detach().mean()\nloss.backward()",
+    ],
+)
+def test_several_steps_of_calls_of_their_own(backward: str) -> None:
+    assert all("share).backward()" in line for line in beyond(backward=backward))
 
 
 def test_outside_of_any_loop() -> None:
@@ -259,3 +281,22 @@ def test_a_loss_made_by_the_network_itself() -> None:
     )
     added = beyond(model=model, loss="loss = model(x, y)")
     assert added == ["model = DistributedDataParallel(Net(), broadcast_buffers=False)"]
+
+
+@pytest.mark.parametrize(
+    ("criterion", "weight"),
+    [
+        ("nn.MSELoss(size_average=False)", "parts"),
+        ("nn.MSELoss(size_average=True)", "share"),
+        ("nn.MSELoss(reduce=True)", "share"),
+        ("nn.MSELoss() if len(data) else nn.L1Loss()", "share"),
+    ],
+)
+def test_other_ways_to_say_how_a_loss_reduces(criterion: str, weight: str) -> None:
+    added = changed(script(criterion=f"criterion = {criterion}"))
+    assert f"(loss * loader.{weight}).backward()" in added
+
+
+def test_losses_that_reduce_in_different_ways_are_refused() -> None:
+    criterion = "criterion = nn.MSELoss() if len(data) else nn.MSELoss(reduction='sum')"
+    assert [row[0] for row in refused(criterion=criterion)] == ["weight"]

@@ -12,9 +12,14 @@ could not load it.
     - torch.save(model.state_dict(), "best.pt")
     + crew.once(torch.save, model.module.state_dict(), "best.pt")
 
+A training step that is a method of the network, `model.training_step(batch)`, becomes
+`crew.through(model).training_step(batch)`: it is run as the wrapper runs `forward()`, so that its
+gradients are averaged.
+
 **Safety.** In functions that are given wrapped and bare networks, `crew.bare(model)` is used.
 
-**Limits.** A training step through such an access is refused (see `wrap`).
+**Limits.** A training step through a layer of the network, or past its own call in other ways, is
+refused (see `wrap`).
 """
 
 from collections.abc import Iterator
@@ -30,7 +35,19 @@ NAME = "access"
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     if engine.bare == "{}":
         return
+    methods = spots(facts.through.values())
+    for node, found in methods.items():
+        yield edit(
+            NAME,
+            found[0].file,
+            node,
+            wrap("crew.through({})"),
+            "gradients of this method are averaged: it is run as the wrapper runs forward()",
+            (CREW,),
+        )
     for node, found in spots(facts.bare.values()).items():
+        if node in methods:
+            continue
         always = {spot.what for spot in found} == {"module"} and not any(
             key[1] is node for key in facts.plain_models
         )

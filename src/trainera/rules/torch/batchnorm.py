@@ -10,6 +10,9 @@ worker to worker. With the crew's layers all workers use the mean and variance o
 
     + model = DistributedDataParallel(crew.batchnorm(Net()), broadcast_buffers=False)
 
+Where the network is given something else than a batch while it trains (the fixed noise of a GAN),
+the same on every worker, `crew.same_input(…)` is put around it: its statistics are whole already.
+
 **Safety.** Works on CPU too, with slices of unequal size and with workers that have no sample. The
 layers keep their names, keys and, when the network is saved as a whole, their class.
 
@@ -23,7 +26,7 @@ from collections.abc import Iterator
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts
-from trainera.rules.torch._tools import Finding, after, edit, wrap
+from trainera.rules.torch._tools import Finding, after, edit, spots, wrap
 from trainera.rules.torch.wrap import carriers
 
 NAME = "batchnorm"
@@ -32,6 +35,15 @@ NAME = "batchnorm"
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     if options.batchnorm == "local" or not facts.batchnorm:
         return
+    for node, found in spots(facts.alike.values()).items():
+        yield edit(
+            NAME,
+            found[0].file,
+            node,
+            wrap("crew.same_input({})"),
+            "this input is the same on every worker: so are its statistics, by themselves",
+            (CREW,),
+        )
     reason = "batch statistics are those of the global batch, not of one worker's slice"
     done: set[tuple[ast.AST, str]] = set()
     for carrier in carriers(facts).values():

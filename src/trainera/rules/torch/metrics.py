@@ -1,7 +1,8 @@
 """A figure of a slice becomes the figure of the batch before anyone sees it.
 
 **What.** Where a value of one worker's slice would be printed, logged, compared or stored,
-`loader.mean(…)`, `loader.sum(…)` or `loader.gather(…)` is put around it.
+`loader.mean(…)`, `loader.sum(…)` or `loader.gather(…)` is put around it; around a tuple or dict
+of such values `loader.combine(…)`.
 
 **Why.** Nobody wants the loss of one worker's share. And a decision (stop early, keep the best,
 lower the learning rate) taken from it would be taken differently by different workers, which
@@ -27,6 +28,7 @@ from trainera.rules.torch._tools import Finding, edit, refuse, wrap
 
 NAME = "metrics"
 REASONS = {
+    "combine": "each part made whole: the mean, the sum or the rows of the whole batch",
     "mean": "the mean over the whole batch, not over one worker's slice",
     "sum": "the sum over the whole batch, not over one worker's slice",
     "gather": "the rows of the whole batch, in order, not one worker's slice",
@@ -36,7 +38,7 @@ REASONS = {
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     plain = {node for _, node in facts.plain}
     for node, records in by_node(facts.escapes):
-        forms = {(record.method, record.text) for record in records}
+        forms = {(record.method, record.text, record.how) for record in records}
         record = next(iter(records))
         if len(forms) > 1 or node in plain:
             yield refuse(
@@ -48,6 +50,6 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
                 "call it with one kind of value only",
             )
             continue
-        method, text = forms.pop()
-        template = f"{text}.{method}({{}})"
+        method, text, how = forms.pop()
+        template = f"{text}.{method}({{}}, {how})" if how else f"{text}.{method}({{}})"
         yield edit(NAME, record.file, node, wrap(template), REASONS[method], (CREW,))

@@ -15,13 +15,14 @@ A loss that is a sum over samples counts N, because averaging would divide it by
 
 **Limits.** The loss must be a mean or a sum over the samples of the batch (or be made of such by
 adding and scaling); one over class weights or unignored targets is brought to that (see
-`by-weight`). Others are refused: losses that compare samples of a batch with each other, roots or
-products of means, losses of a library of which it is not known how they reduce.
+`by-weight`). Several backward passes in a step, as for the two networks of a GAN, must each be of
+calls of the network that were made since the last. Others are refused: losses that compare samples
+of a batch with each other, roots or products of means, losses of a library of which it is not known
+how they reduce.
 """
 
 import ast
 from collections.abc import Iterator
-from itertools import pairwise
 
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
@@ -90,13 +91,13 @@ def _problem(record: Backward, facts: Facts) -> Finding | None:
         if isinstance(kind, Shard):
             what, why = "the loss is not reduced", "its weight in the batch is not known"
         return refuse(NAME, record.file, record.node, what, why, do)
-    trained = {(origin, through) for origin, through in kind.models if origin in facts.trained}
+    trained = [through for origin, through, _ in kind.models if origin in facts.trained]
     if not trained:
         what = "no network that an optimizer trains takes part in this loss"
         why = "there is nothing whose gradients could be averaged"
         do = "give the network's parameters to a torch.optim optimizer"
         return refuse(NAME, record.file, record.node, what, why, do)
-    if not all(through for _, through in trained):
+    if not all(trained):
         what = "the loss is computed past the network's own call"
         why = "the wrapper averages the gradients of calls of the network only"
         do = "move the computation into forward() and call the network"
@@ -105,18 +106,30 @@ def _problem(record: Backward, facts: Facts) -> Finding | None:
 
 
 def _several_in_a_step(facts: Facts) -> Iterator[Finding]:
-    for loop in facts.loops.values():
-        steps = sorted(loop.backwards, key=lambda node: getattr(node, "lineno", 0))
-        for first, second in pairwise(steps):
-            if not _exclusive(first, second, loop.file.parents):
-                yield refuse(
-                    NAME,
-                    loop.file if second in loop.file.parents else facts.script,
-                    second,
-                    "a second backward() in the same step",
-                    "several networks or losses trained in turns cannot be split yet",
-                    "add the losses up and call backward() once",
-                )
+    """Several backward passes are fine if each is of calls made since the one before.
+
+    The wrapper averages gradients once for every call. What is computed from an older call, or
+    from the same call again, it would leave as each worker has it.
+    """
+    done: dict[tuple[ast.AST, ast.AST], ast.AST] = {}
+    for step in facts.steps:
+        if not step.backward:
+            for call in step.calls:
+                done.pop(call, None)
+            continue
+        over = [done[call] for call in step.calls if call in done and call[0] in facts.trained]
+        if any(not _exclusive(earlier, step.node, step.file.parents) for earlier in over):
+            yield refuse(
+                NAME,
+                step.file,
+                step.node,
+                "a second backward() since the network was called",
+                "the wrapper averages gradients once for each call of the network",
+                "add the losses up and call backward() once, or call the network again before",
+            )
+        networks = {origin for origin, _ in step.calls}
+        called = {call for other in facts.steps for call in other.calls if not other.backward}
+        done |= {call: step.node for call in called if call[0] in networks}
 
 
 def _exclusive(first: ast.AST, second: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:

@@ -13,8 +13,8 @@ while they are computed, and gives all workers the first one's weights to start 
 
 **Safety.** Buffers need no broadcast: batch normalisation keeps them equal (see `batchnorm`).
 
-**Limits.** A training step that goes past the wrapper, through a method other than a call of the
-network, is refused: its gradients would not be averaged.
+**Limits.** A training step that goes past the wrapper, say through a layer of the network, is
+refused: its gradients would not be averaged. For methods of the network see `access`.
 """
 
 import ast

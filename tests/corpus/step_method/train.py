@@ -1,5 +1,4 @@
-# refused: the loss is computed by a method of the network, past the wrapper that averages gradients
-"""The loss is a method of the model, model.training_step(batch): a wrapper around forward would not see it."""
+"""The training step is a method of the model, which a wrapper around forward() does not see."""
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -38,3 +37,4 @@ for epoch in range(4):
         optimizer.step()
         total += loss.item()
     print("epoch %d: %.12f" % (epoch, total / len(train_loader)))
+torch.save(model.state_dict(), "lit.pt")
