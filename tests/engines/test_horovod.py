@@ -62,3 +62,4 @@ def test_the_wrong_launcher(
     assert run.statuses == [1, 1]
     assert not (tmp_path / "last.pt").exists()
     assert run.output == ""
+    assert words in "".join(run.errors)

@@ -38,6 +38,8 @@ def work(job: dict, rank: int) -> None:
         runpy.run_path(job["script"], run_name="__main__")
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else int(error.code is not None)
+        if isinstance(error.code, str):
+            print(error.code, file=sys.stderr)
     except BaseException:
         sys.excepthook(*sys.exc_info())  # a muted worker's goes to the real stderr
         status = 1

@@ -97,6 +97,11 @@ def averaged(distributed: Any, optimizer: Any, named_parameters: Any = (), **opt
     names = {parameter: name for name, parameter in named_parameters}
     groups = enumerate(optimizer.param_groups)
     for place, parameter in [(i, p) for i, group in groups for p in group["params"]]:
+        if parameter.dtype in UNKNOWN_TO_HOROVOD and CREW.size > 1:
+            raise SystemExit(
+                f"trainera: Horovod cannot send gradients in {parameter.dtype}: keep the network "
+                "in float32 (torch.autocast may use less inside), or use --engine ddp"
+            )
         names.setdefault(parameter, f"group{place}.{len(names)}")
     named = [(name, parameter) for parameter, name in names.items()]
     wrapped = distributed(without_constructor(optimizer), named_parameters=named, **options)

@@ -1,0 +1,108 @@
+"""cnn.py made parallel by hand with Horovod, the way its own documentation teaches it.
+
+    horovodrun -np 2 python horovod_by_hand.py --epochs 4 --batch-size 128 --samples 4096
+
+What the converted script is measured against. The network, the data and the batch that all
+workers share are those of cnn.py; only what a person has to write for Horovod differs.
+"""
+
+import argparse
+import resource
+import sys
+import time
+
+import horovod.torch as hvd
+import torch
+import torch.nn.functional as F
+from cnn import CLASSES, Net, Shapes
+from torch import nn
+from torch.utils.data import DataLoader, DistributedSampler, Subset
+
+
+def evaluate(model: nn.Module, loader: DataLoader[tuple[torch.Tensor, int]]) -> tuple[float, float]:
+    model.eval()
+    loss_sum = 0.0
+    correct = 0
+    total = 0
+    with torch.no_grad():
+        for images, labels in loader:
+            outputs = model(images)
+            loss_sum += F.cross_entropy(outputs, labels, reduction="sum").item()
+            correct += (outputs.argmax(1) == labels).sum().item()
+            total += labels.size(0)
+    sums = torch.tensor([loss_sum, correct, total], dtype=torch.float64)
+    sums = hvd.allreduce(sums, op=hvd.Sum, name="test")
+    return (sums[0] / sums[2]).item(), (sums[1] / sums[2]).item()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Train a small CNN on generated images.")
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--batch-size", type=int, default=128)
+    parser.add_argument("--samples", type=int, default=4096)
+    args = parser.parse_args()
+
+    hvd.init()
+    rank, size = hvd.rank(), hvd.size()
+
+    torch.manual_seed(0)
+    patterns = torch.randn(CLASSES, 3, 32, 32)
+    train_set = Shapes(args.samples, patterns, train=True)
+    test_set = Shapes(args.samples // 8, patterns, train=False)
+    sampler: DistributedSampler[tuple[torch.Tensor, int]] = DistributedSampler(
+        train_set, num_replicas=size, rank=rank
+    )
+    train_loader = DataLoader(train_set, batch_size=args.batch_size // size, sampler=sampler)
+    # Not a DistributedSampler: it would count some images twice to make the parts equal.
+    test_part = Subset(test_set, range(rank, len(test_set), size))
+    test_loader = DataLoader(test_part, batch_size=args.batch_size // size)
+
+    model = Net()
+    criterion = nn.CrossEntropyLoss()
+    optimizer = hvd.DistributedOptimizer(
+        torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9),
+        named_parameters=model.named_parameters(),
+    )
+    hvd.broadcast_parameters(model.state_dict(), root_rank=0)
+    hvd.broadcast_optimizer_state(optimizer, root_rank=0)
+    torch.manual_seed(1 + rank)  # each worker mirrors and drops out on its own
+
+    training_s = 0.0
+    for epoch in range(args.epochs):
+        sampler.set_epoch(epoch)
+        model.train()
+        running_loss = 0.0
+        correct = 0
+        start = time.perf_counter()
+        for images, labels in train_loader:
+            optimizer.zero_grad()
+            outputs = model(images)
+            loss = criterion(outputs, labels)
+            loss.backward()
+            optimizer.step()
+            running_loss += loss.item() * labels.size(0)
+            correct += (outputs.argmax(1) == labels).sum().item()
+        sums = torch.tensor([running_loss, correct], dtype=torch.float64)
+        sums = hvd.allreduce(sums, op=hvd.Sum, name="train")
+        if epoch > 0:  # the first one warms up
+            training_s += time.perf_counter() - start
+        test_loss, test_accuracy = evaluate(model, test_loader)
+        if rank == 0:
+            print(
+                f"epoch {epoch + 1}: loss {sums[0] / len(train_set):.4f}, "
+                f"accuracy {sums[1] / len(train_set):.4f}, "
+                f"test loss {test_loss:.4f}, test accuracy {test_accuracy:.4f}"
+            )
+
+    if rank == 0:
+        if training_s > 0:
+            throughput = (args.epochs - 1) * len(train_set) / training_s
+            print(f"throughput {throughput:.1f} samples/s")
+        unit = 2**20 if sys.platform == "darwin" else 2**10
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+        print(f"peak memory {peak:.1f} MiB")
+    hvd.shutdown()
+
+
+if __name__ == "__main__":
+    main()
