@@ -4,18 +4,24 @@ import gzip
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
-from trainera.bench.catalogue import FOLDER, WORKLOADS
+from trainera.bench.catalogue import FOLDER, WORKLOADS, Workload
 from trainera.pipeline import convert_script
+from trainera.plan import Options
 
-TORCH = [one for one in WORKLOADS if one.framework == "torch" and one.batch is not None]
+TORCH = [one for one in WORKLOADS if one.framework == "torch" and one.trains]
 
 
+@pytest.mark.parametrize("engine", ["ddp", "horovod"])
+@pytest.mark.parametrize("batch", ["global", "per-worker"])
 @pytest.mark.parametrize("workload", TORCH, ids=lambda one: one.name)
-def test_a_workload_converts(workload: object) -> None:
-    plan, converted = convert_script(workload.script)  # type: ignore[attr-defined]
+def test_a_workload_converts(
+    workload: Workload, batch: Literal["global", "per-worker"], engine: str
+) -> None:
+    plan, converted = convert_script(workload.script, engine, Options(batch=batch))
     assert not plan.refusals
     assert converted
 

@@ -66,12 +66,7 @@ def run_once(run: Run, settings: Settings, meters: Meters) -> Result:
         folder = Path(name)
         (folder / "records").mkdir()
         (folder / "work").mkdir()
-        words = command(
-            run.subject.script,
-            run.strategy.engine,
-            run.strategy.workers,
-            command_arguments(run),
-        )
+        words = command(run.subject.script, run.strategy, command_arguments(run))
         surroundings = environment(
             folder / "records",
             script=run.strategy.engine is None,
