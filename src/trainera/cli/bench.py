@@ -1,6 +1,5 @@
 """``trainera bench``: measures strategies on workloads or on the user's own script."""
 
-import fcntl
 import hashlib
 import os
 import tempfile
@@ -243,6 +242,8 @@ def _print_plan(experiment: "Experiment", path: Path) -> None:
 @contextmanager
 def _alone(store: Path) -> Iterator[None]:
     """Two benchmarks on one store would do each other's runs, and slow each other down."""
+    import fcntl  # not on Windows, where the other verbs shall still work
+
     name = hashlib.sha256(str(store.resolve()).encode()).hexdigest()[:16]
     path = Path(tempfile.gettempdir()) / f"trainera-{os.getuid()}-{name}.lock"
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
