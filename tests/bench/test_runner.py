@@ -103,3 +103,38 @@ def test_the_script_sees_its_own_search_path_and_customisation(
     )
     found = run_once(planned(script), Settings(), find_meters(NO_METERS))
     assert found.state == "done", found.message
+
+
+NO_LOADER = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+x, y = torch.randn(40, 4), torch.randint(2, (40,))
+loader = DataLoader(TensorDataset(x, y), batch_size=8)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(3):
+    for inputs, targets in loader:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(inputs), targets).backward()
+        optimizer.step()
+    with torch.no_grad():
+        model(x)
+    print("accuracy 0.5")
+"""
+
+
+@pytest.mark.parametrize("phases", [True, False])
+def test_an_evaluation_without_a_loader_is_no_training(tmp_path: Path, phases: bool) -> None:
+    script = tmp_path / "whole.py"
+    script.write_text(NO_LOADER)
+    found = run_once(planned(script), Settings(phases=phases, threads=1), find_meters(NO_METERS))
+    assert found.state == "done", found.message
+    assert (len(found.epochs), found.samples) == (3, 120)
+    assert found.train_s is not None
+    if phases:
+        assert all(epoch.validation_s for epoch in found.epochs)
+        assert sum(found.phases_s.values()) == pytest.approx(found.train_s)
+        assert found.phases_s["optimizer"] > 0 < found.phases_s["backward"]
+    else:
+        assert (found.phases_s, found.meter_s) == ({}, None)
