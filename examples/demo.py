@@ -1,4 +1,5 @@
 """Converts an example, runs it as one process and as two workers, and compares what they print.
+Then measures a small workload that way and writes the report.
 
 make demo
 python examples/demo.py picture.svg    also saves the comparison as a picture
@@ -87,6 +88,15 @@ def main() -> None:
         Path(sys.argv[1]).write_text(re.sub(r"@font-face \{.*?\}", "", drawing, flags=re.DOTALL))
     if len(alone) != len(crew):
         raise SystemExit(1)
+
+    console.rule("3. What it gains: trainera bench mnist_mlp, then trainera report")
+    store = Path("demo-bench.db")
+    store.unlink(missing_ok=True)
+    for words in (
+        ["bench", "mnist_mlp", "--strategies", "sequential,ddp:1,ddp:2", "--store", str(store)],
+        ["report", str(store), "-o", "demo-report.html"],
+    ):
+        subprocess.run([*trainera, *words], check=True, timeout=900)
 
 
 if __name__ == "__main__":

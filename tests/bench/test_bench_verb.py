@@ -55,7 +55,7 @@ def test_a_script_of_the_user_is_measured_as_it_is(folder: Path, trainera: Progr
     once = ("--repetitions", "1", "--warm-up", "0", "--watts-per-core", "5")
     done = trainera(
         *("bench", "train.py", "--engines", "ddp", "-n", "1,2", *once),
-        *("--batch-argument", "--batch-size=8", "--metric", "accuracy ([0-9.]+)"),
+        *("--metric", "accuracy ([0-9.]+)"),
         *("--", "--epochs", "2"),
     )
     assert done.returncode == 0, done.stderr
@@ -111,7 +111,7 @@ def test_a_refused_script_is_refused_once(folder: Path, trainera: Program) -> No
     assert done.stderr.count("refused:") == 1
     with Store(folder / "trainera-bench.db", create=False) as store:
         assert store.counts(1) == {"refused": 3}
-        assert all("init_process_group" in one.message for one in store.results())
+        assert all("distributed" in one.message for one in store.results())
 
 
 def test_a_run_that_takes_too_long_is_ended(folder: Path, quick: Path, trainera: Program) -> None:
@@ -166,7 +166,6 @@ def test_a_plan_without_running_it(folder: Path, quick: Path, trainera: Program)
         (["quick.py", "--size", "huge"], "size 'huge': there is tiny, small, full"),
         (["quick.py", "--metric", "("], "not a regular expression"),
         (["quick.py", "--metric", "accuracy"], "put the figure, and only it, into parentheses"),
-        (["quick.py", "--batch-argument", "--batch"], "write OPTION=VALUE"),
         (["quick.py", "--factor", "--lr"], "write OPTION=A,B"),
         (["quick.py", "--repetitions", "0"], "0 repetitions: give 1 or more"),
         (["--config", "none.toml"], "none.toml: no such file"),

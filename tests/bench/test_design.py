@@ -10,7 +10,7 @@ from trainera.errors import UserError
 
 ENGINES = {"ddp": "torch", "horovod": "torch", "mirrored": "keras"}
 SUBJECTS = [
-    Subject(name="a", script="a.py", batch=("--batch-size", 64), rate=("--lr", 0.1), seed="--seed"),
+    Subject(name="a", script="a.py", arguments=("--quick",), seed="--seed"),
     Subject(name="b", script="b.py"),
 ]
 TWO = Strategy(engine="ddp", workers=2)
@@ -80,6 +80,7 @@ def test_what_a_script_cannot_do_is_left_out() -> None:
         ("a", "sequential"),
         ("b", "sequential"),
         ("a", "ddp 2 per-worker lr linear"),
+        ("b", "ddp 2 per-worker lr linear"),
     }
     micro = Subject(name="m", script="m.py", splits=False)
     keras = Strategy(engine="mirrored", framework="keras", workers=2)
@@ -89,10 +90,9 @@ def test_what_a_script_cannot_do_is_left_out() -> None:
 
 def test_arguments_of_a_run() -> None:
     run = Run(subject=SUBJECTS[0], strategy=GROWN, kind="timed", block=3, setting={"--width": "5"})
-    expected = ["--batch-size", "128", "--lr", "0.2", "--seed", "3", "--width", "5"]
-    assert list(command_arguments(run)) == expected
-    run = Run(subject=SUBJECTS[0], strategy=GROWN, kind="timed", block=0, setting={"--lr": "1"})
-    assert "--lr 2 " in " ".join(command_arguments(run))
+    assert list(command_arguments(run)) == ["--quick", "--seed", "3", "--width", "5"]
+    run = Run(subject=SUBJECTS[0], strategy=GROWN, kind="timed", block=3, setting={"--seed": "7"})
+    assert list(command_arguments(run)) == ["--quick", "--seed", "7"]
 
 
 def test_a_run_comes_back_as_it_was() -> None:
@@ -106,7 +106,10 @@ def test_strategies_by_name() -> None:
     assert parse("sequential", ENGINES) == SEQUENTIAL
     assert parse("ddp:2", ENGINES) == TWO
     assert parse("ddp:2:per-worker:linear", ENGINES) == GROWN
-    assert parse("ddp:4:per-worker:sqrt", ENGINES).rate_factor == 2.0
+    grown = parse("ddp:4:per-worker:sqrt:warmup=2.5", ENGINES)
+    assert grown.name == "ddp 4 per-worker lr sqrt warm-up 2.5"
+    assert grown.options == ("--batch", "per-worker", "--lr", "sqrt", "--warmup", "2.5")
+    assert TWO.options == ()
 
 
 @pytest.mark.parametrize(
@@ -117,6 +120,8 @@ def test_strategies_by_name() -> None:
         ("ddp:two", "'two' is not a number of workers"),
         ("ddp:2:big", "'big' is not understood"),
         ("ddp:2:linear", "add per-worker"),
+        ("ddp:2:per-worker:warmup=2", "add linear"),
+        ("ddp:2:per-worker:linear:warmup=x", "'warmup=x' is not understood"),
     ],
 )
 def test_strategies_that_are_none(text: str, message: str) -> None:

@@ -20,32 +20,27 @@ class Workload:
 
     name: str
     title: str
-    batch: int | None = 128
-    """None: a micro-benchmark, which has neither batch nor rate and is not converted."""
-    tiny_batch: int | None = None
-    """In place of it where there are few samples, so that there are still some steps."""
-    rate: float = 0.1
+    tiny: tuple[str, ...] = ()
+    """More arguments in that size: of few samples, a small batch leaves some steps."""
     metric: str = _ACCURACY
     framework: str = "torch"
+    trains: bool = True
+    """False for a micro-benchmark, which is not converted."""
 
     @property
     def script(self) -> Path:
         return FOLDER / f"{self.name}.py"
 
     def subject(self, size: str) -> Subject:
-        trained = self.batch is not None
-        batch = self.tiny_batch if size == "tiny" and self.tiny_batch else self.batch
         return Subject(
             name=f"{self.name} {size}",
             script=str(self.script),
-            arguments=("--size", size),
-            metric=self.metric if trained else "",
+            arguments=("--size", size, *(self.tiny if size == "tiny" else ())),
+            metric=self.metric if self.trains else "",
             metric_name="perplexity" if self.metric == _PERPLEXITY else "accuracy",
-            batch=None if batch is None else ("--batch-size", batch),
-            rate=("--lr", self.rate) if trained else None,
-            seed="--seed" if trained else "",
+            seed="--seed" if self.trains else "",
             framework=self.framework,
-            splits=trained,
+            splits=self.trains,
         )
 
     def missing(self) -> str | None:
@@ -55,27 +50,25 @@ class Workload:
         return None
 
 
+_SMALL_BATCH = ("--batch-size", "32")
+
 WORKLOADS = (
-    Workload(name="mnist_mlp", title="MNIST, perceptron 784-512-512-10", rate=0.05),
-    Workload(name="mnist_cnn", title="MNIST, small CNN", tiny_batch=32, rate=0.05),
-    Workload(name="fashion_cnn", title="Fashion-MNIST, CNN", tiny_batch=32, rate=0.05),
-    Workload(name="cifar10_cnn", title="CIFAR-10, medium CNN", batch=64, rate=0.02),
-    Workload(name="cifar100_resnet18", title="CIFAR-100, ResNet-18", batch=64, rate=0.05),
-    Workload(name="imdb_transformer", title="IMDB, small transformer", batch=32, rate=0.001),
+    Workload(name="mnist_mlp", title="MNIST, perceptron 784-512-512-10"),
+    Workload(name="mnist_cnn", title="MNIST, small CNN", tiny=_SMALL_BATCH),
+    Workload(name="fashion_cnn", title="Fashion-MNIST, CNN", tiny=_SMALL_BATCH),
+    Workload(name="cifar10_cnn", title="CIFAR-10, medium CNN", tiny=_SMALL_BATCH),
+    Workload(name="cifar100_resnet18", title="CIFAR-100, ResNet-18", tiny=_SMALL_BATCH),
+    Workload(name="imdb_transformer", title="IMDB, small transformer"),
     Workload(
         name="wikitext_transformer",
         title="WikiText, transformer language model",
-        batch=16,
-        rate=0.001,
         metric=_PERPLEXITY,
     ),
-    Workload(name="fish_resnet34", title="fish, ResNet-34", tiny_batch=32, rate=0.05),
-    Workload(name="mnist_192", title="MNIST, 784-192-10 in PyTorch", rate=0.05),
-    Workload(
-        name="mnist_192_keras", title="MNIST, 784-192-10 in Keras", rate=0.05, framework="keras"
-    ),
-    Workload(name="micro_matmul", title="matrix products", batch=None),
-    Workload(name="micro_convolution", title="training step of a convolution", batch=None),
+    Workload(name="fish_resnet34", title="fish, ResNet-34", tiny=_SMALL_BATCH),
+    Workload(name="mnist_192", title="MNIST, 784-192-10 in PyTorch"),
+    Workload(name="mnist_192_keras", title="MNIST, 784-192-10 in Keras", framework="keras"),
+    Workload(name="micro_matmul", title="matrix products", trains=False),
+    Workload(name="micro_convolution", title="training step of a convolution", trains=False),
 )
 
 

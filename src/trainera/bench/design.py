@@ -21,10 +21,6 @@ class Subject:
     metric: str = ""
     """Regular expression of the figure that tells how well it learned; one group."""
     metric_name: str = ""
-    batch: tuple[str, int] | None = None
-    """The option that sets the batch, with its value."""
-    rate: tuple[str, float] | None = None
-    """The option that sets the learning rate, with its value."""
     seed: str = ""
     """The option that sets the seed: it then changes from block to block, alike for all."""
     own_folder: bool = True
@@ -78,9 +74,6 @@ def from_data(data: Mapping[str, Any]) -> Run:
     """The run that `as_data` wrote."""
     subject = dict(data["subject"])
     subject["arguments"] = tuple(subject["arguments"])
-    for name in ("batch", "rate"):
-        if subject[name] is not None:
-            subject[name] = tuple(subject[name])
     return Run(
         subject=Subject(**subject),
         strategy=Strategy(**data["strategy"]),
@@ -157,28 +150,15 @@ def _blocks(design: Design) -> list[Kind]:
 
 
 def _possible(subject: Subject, strategy: Strategy) -> bool:
-    if strategy.engine is not None:
-        if not subject.splits or subject.framework != strategy.framework:
-            return False
-    if strategy.batch == "per-worker" and subject.batch is None:
-        return False
-    return strategy.rate == "keep" or subject.rate is not None
+    fits = subject.splits and subject.framework == strategy.framework
+    return strategy.engine is None or fits
 
 
 def command_arguments(run: Run) -> tuple[str, ...]:
-    """The script's arguments in a run: its own, then batch and rate, then the setting."""
+    """The script's arguments in a run: its own, then the seed, then the setting."""
     words = list(run.subject.arguments)
-    setting = dict(run.setting)
-    if run.subject.batch is not None:
-        option, batch = run.subject.batch
-        batch = int(setting.pop(option, batch)) * run.strategy.batch_factor
-        words += [option, str(batch)]
-    if run.subject.rate is not None:
-        option, rate = run.subject.rate
-        rate = float(setting.pop(option, rate)) * run.strategy.rate_factor
-        words += [option, f"{rate:g}"]
-    if run.subject.seed and run.subject.seed not in setting:
+    if run.subject.seed and run.subject.seed not in run.setting:
         words += [run.subject.seed, str(run.block)]
-    for option, level in setting.items():
+    for option, level in run.setting.items():
         words += [option, level]
     return tuple(words)

@@ -13,6 +13,7 @@ from typing import IO
 
 from trainera.bench import hooks
 from trainera.bench.hooks import meter
+from trainera.bench.strategies import Strategy
 from trainera.launch.system import end_sessions
 
 _TAIL = 4000
@@ -56,11 +57,11 @@ def environment(
     return found
 
 
-def command(script: str, engine: str | None, workers: int, arguments: Sequence[str]) -> list[str]:
+def command(script: str, strategy: Strategy, arguments: Sequence[str]) -> list[str]:
     """The script by itself, or through ``trainera run``: what is measured is what users run."""
-    if engine is None:
+    if strategy.engine is None:
         return [sys.executable, script, *arguments]
-    chosen = ["--engine", engine, "--workers", str(workers)]
+    chosen = ["--engine", strategy.engine, "-n", str(strategy.workers), *strategy.options]
     return [sys.executable, "-m", "trainera", "run", script, *chosen, "--", *arguments]
 
 

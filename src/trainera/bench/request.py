@@ -39,9 +39,6 @@ class Request:
     watts_per_core: float | None = None
     metric: str = r"accuracy[:= ]+([0-9.]+)"
     metric_name: str = "accuracy"
-    batch_argument: str = ""
-    """How a script of the user's is told its batch, for example ``--batch-size=64``."""
-    lr_argument: str = ""
     seed_argument: str = ""
     """The option by which a script of the user's is told its seed, for example ``--seed``."""
     arguments: tuple[str, ...] = ()
@@ -212,29 +209,15 @@ def _own_script(name: str, request: Request) -> Subject:
             f"--metric '{request.metric}': put the figure, and only it, into parentheses, "
             "for example 'accuracy ([0-9.]+)'"
         )
-    batch = _option("--batch-argument", request.batch_argument)
-    rate = _option("--lr-argument", request.lr_argument)
     return Subject(
         name=Path(name).stem,
         script=name,
         arguments=request.arguments,
         metric=request.metric,
         metric_name=request.metric_name,
-        batch=None if batch is None else (batch[0], int(batch[1])),
-        rate=rate,
         seed=request.seed_argument,
         own_folder=False,
     )
-
-
-def _option(flag: str, text: str) -> tuple[str, float] | None:
-    if not text:
-        return None
-    name, _, value = text.replace("=", " ").partition(" ")
-    try:
-        return name, float(value)
-    except ValueError:
-        raise UserError(f"{flag} '{text}': write OPTION=VALUE, for example --lr=0.1") from None
 
 
 def _strategies(

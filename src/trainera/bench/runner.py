@@ -66,12 +66,7 @@ def run_once(run: Run, settings: Settings, meters: Meters) -> Result:
         folder = Path(name)
         (folder / "records").mkdir()
         (folder / "work").mkdir()
-        words = command(
-            run.subject.script,
-            run.strategy.engine,
-            run.strategy.workers,
-            command_arguments(run),
-        )
+        words = command(run.subject.script, run.strategy, command_arguments(run))
         surroundings = environment(
             folder / "records",
             script=run.strategy.engine is None,
@@ -83,7 +78,7 @@ def run_once(run: Run, settings: Settings, meters: Meters) -> Result:
         with sampler or nullcontext():
             ended = run_process(words, surroundings, place, settings.timeout_s)
         found = records.read_records(folder / "records")
-    state, message = _verdict(ended, settings.timeout_s)
+    state, message = _verdict(run, ended, settings.timeout_s)
     if state != "done":
         return _ended_early(run, state, message, ended)
     metrics = records.metrics_in(run.subject.metric, ended.stdout)
@@ -125,12 +120,14 @@ def run_once(run: Run, settings: Settings, meters: Meters) -> Result:
     )
 
 
-def _verdict(ended: Ended, timeout_s: float | None) -> tuple[State, str]:
+def _verdict(run: Run, ended: Ended, timeout_s: float | None) -> tuple[State, str]:
     if ended.timed_out:
         return "failed", f"not done after {timeout_s:g} s"
     if ended.status == 0:
         return "done", ""
-    state: State = "refused" if ended.status == Status.REFUSED else "failed"
+    # A script may end with that status, too; trainera says so when it refuses.
+    refused = run.strategy.engine is not None and ended.status == Status.REFUSED
+    state: State = "refused" if refused and "nothing was run" in ended.stderr else "failed"
     end = f"ended by signal {-ended.status}" if ended.status < 0 else f"status {ended.status}"
     return state, ended.last_words or end
 

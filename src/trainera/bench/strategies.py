@@ -10,7 +10,10 @@ Batch = Literal["global", "per-worker"]
 Rate = Literal["keep", "linear", "sqrt"]
 RATES: tuple[Rate, ...] = ("keep", "linear", "sqrt")
 
-_HOW = "write sequential, ENGINE:WORKERS, ENGINE:WORKERS:per-worker or …:per-worker:linear"
+_HOW = (
+    "write sequential, ENGINE:WORKERS, ENGINE:WORKERS:per-worker, …:per-worker:linear or "
+    "…:per-worker:linear:warmup=EPOCHS"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +28,8 @@ class Strategy:
     """Whether the batch is shared among the workers or each gets one of that size."""
     rate: Rate = "keep"
     """What becomes of the learning rate when the batch grows."""
+    warmup_epochs: float = 0.0
+    """How long it takes to get there."""
 
     @property
     def name(self) -> str:
@@ -35,18 +40,21 @@ class Strategy:
             words.append("per-worker")
         if self.rate != "keep":
             words.append(f"lr {self.rate}")
+        if self.warmup_epochs:
+            words.append(f"warm-up {self.warmup_epochs:g}")
         return " ".join(words)
 
     @property
-    def batch_factor(self) -> int:
-        """How much larger the global batch is than what the script says."""
-        return self.workers if self.batch == "per-worker" else 1
-
-    @property
-    def rate_factor(self) -> float:
-        if self.rate == "linear":
-            return float(self.batch_factor)
-        return self.batch_factor**0.5 if self.rate == "sqrt" else 1.0
+    def options(self) -> tuple[str, ...]:
+        """What ``trainera run`` is told besides the engine and the number of workers."""
+        words: tuple[str, ...] = ()
+        if self.batch != "global":
+            words += ("--batch", self.batch)
+        if self.rate != "keep":
+            words += ("--lr", self.rate)
+        if self.warmup_epochs:
+            words += ("--warmup", f"{self.warmup_epochs:g}")
+        return words
 
 
 SEQUENTIAL = Strategy()
@@ -70,11 +78,14 @@ def parse(text: str, engines: Mapping[str, str]) -> Strategy:
         raise UserError(f"strategy '{text}': the number of workers is missing — {_HOW}")
     batch: Batch = "global"
     rate: Rate = "keep"
+    warmup_epochs = 0.0
     for word in rest[1:]:
         if word in ("global", "per-worker"):
             batch = "per-worker" if word == "per-worker" else "global"
         elif word in RATES:
             rate = next(known for known in RATES if known == word)
+        elif word.startswith("warmup=") and word[7:].replace(".", "", 1).isdigit():
+            warmup_epochs = float(word[7:])
         else:
             raise UserError(f"strategy '{text}': '{word}' is not understood — {_HOW}")
     if rate != "keep" and batch == "global":
@@ -82,8 +93,17 @@ def parse(text: str, engines: Mapping[str, str]) -> Strategy:
             f"strategy '{text}': a learning rate is scaled when the batch grows, and this one is "
             "kept — add per-worker"
         )
+    if warmup_epochs and rate == "keep":
+        raise UserError(
+            f"strategy '{text}': a warm-up leads to a learning rate that has grown — add linear"
+        )
     return Strategy(
-        engine=engine, framework=engines[engine], workers=workers, batch=batch, rate=rate
+        engine=engine,
+        framework=engines[engine],
+        workers=workers,
+        batch=batch,
+        rate=rate,
+        warmup_epochs=warmup_epochs,
     )
 
 

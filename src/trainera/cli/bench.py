@@ -1,6 +1,5 @@
 """``trainera bench``: measures strategies on workloads or on the user's own script."""
 
-import fcntl
 import hashlib
 import os
 import tempfile
@@ -72,7 +71,7 @@ def bench(
         typer.Option(
             metavar="S,S…",
             help="Instead of engines and workers: sequential, ddp:2, ddp:2:per-worker, "
-            "ddp:2:per-worker:linear, …",
+            "ddp:2:per-worker:linear:warmup=2, …",
         ),
     ] = None,
     repetitions: Annotated[int | None, typer.Option(help="Timed runs of each.")] = None,
@@ -96,14 +95,6 @@ def bench(
         str | None, typer.Option(metavar="REGEX", help="Finds the figure of merit in the output.")
     ] = None,
     metric_name: Annotated[str | None, typer.Option(help="What it is called.")] = None,
-    batch_argument: Annotated[
-        str | None,
-        typer.Option(metavar="OPTION=VALUE", help="How your script is told its batch."),
-    ] = None,
-    lr_argument: Annotated[
-        str | None,
-        typer.Option(metavar="OPTION=VALUE", help="How your script is told its learning rate."),
-    ] = None,
     seed_argument: Annotated[
         str | None, typer.Option(metavar="OPTION", help="How your script is told its seed.")
     ] = None,
@@ -144,8 +135,6 @@ def bench(
         "timeout_s": timeout_s,
         "metric": metric,
         "metric_name": metric_name,
-        "batch_argument": batch_argument,
-        "lr_argument": lr_argument,
         "seed_argument": seed_argument,
         "phases": phases,
         "watts_per_core": watts_per_core,
@@ -253,6 +242,8 @@ def _print_plan(experiment: "Experiment", path: Path) -> None:
 @contextmanager
 def _alone(store: Path) -> Iterator[None]:
     """Two benchmarks on one store would do each other's runs, and slow each other down."""
+    import fcntl  # not on Windows, where the other verbs shall still work
+
     name = hashlib.sha256(str(store.resolve()).encode()).hexdigest()[:16]
     path = Path(tempfile.gettempdir()) / f"trainera-{os.getuid()}-{name}.lock"
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

@@ -5,7 +5,6 @@ cannot be read on a phone.
 """
 
 import io
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -46,8 +45,8 @@ class _Drawing:
     draw: Callable[[int], Any]
 
 
-def charts(comparison: Comparison, prefix: str) -> tuple[Chart, ...]:
-    """All charts for which there are figures; `prefix` keeps their ids apart on a page."""
+def charts(comparison: Comparison) -> tuple[Chart, ...]:
+    """All charts for which there are figures."""
     if not comparison.rows:
         return ()
     found = []
@@ -59,8 +58,8 @@ def charts(comparison: Comparison, prefix: str) -> tuple[Chart, ...]:
                     name=drawing.name,
                     title=drawing.title,
                     note=drawing.note,
-                    wide=_svg(drawing.draw(WIDE), f"{prefix}-{drawing.name}-wide"),
-                    narrow=_svg(drawing.draw(NARROW), f"{prefix}-{drawing.name}-narrow"),
+                    wide=_svg(drawing.draw(WIDE)),
+                    narrow=_svg(drawing.draw(NARROW)),
                     marks=drawing.marks,
                 )
             )
@@ -398,11 +397,10 @@ def _height(rows: int, each: int = 30) -> int:
     return rows * each + 10
 
 
-def _svg(chart: Any, prefix: str) -> str:
-    """The picture as text; its ids are made the only ones of their kind on the page."""
+def _svg(chart: Any) -> str:
+    """The picture as text, in the fonts that the reader has."""
     file = io.StringIO()
     chart.configure(font="Arial, Liberation Sans, DejaVu Sans, sans-serif").configure_axis(
         labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titlePadding=12
     ).configure_legend(labelFontSize=12).configure_view(stroke=None).save(file, format="svg")
-    text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', file.getvalue())
-    return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", text)
+    return file.getvalue()

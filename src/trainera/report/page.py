@@ -24,9 +24,9 @@ def as_html(report: Document) -> str:
         lstrip_blocks=True,
     )
     sections = []
-    for number, section in enumerate(report.sections):
+    for section in report.sections:
         titles, rows = table(section.comparison)
-        drawn = charts(section.comparison, f"s{number}")
+        drawn = charts(section.comparison)
         sections.append(
             {
                 "title": section.comparison.title,

@@ -47,10 +47,10 @@ class Store:
         self, path: Path, *, create: bool = True, migrations: Sequence[Migration] = MIGRATIONS
     ) -> None:
         self.path = path
+        if path.is_dir():
+            raise UserError(f"{path}: a folder, not a store — give the file in it")
         if not create and not path.is_file():
             raise UserError(f"{path}: no such store — `trainera bench` makes one")
-        if path.is_dir():
-            raise UserError(f"{path}: a folder, not a store")
         try:
             # Transactions are begun and ended by hand below.
             self._connection = sqlite3.connect(path, timeout=_PATIENCE_S, isolation_level=None)

@@ -43,6 +43,7 @@ class Pass:
         self.samples = 0
         self.batches = 0
         self.steps = 0
+        self.over = False
         self.phases_s = {"data": 0.0, "forward": 0.0, "backward": 0.0, "optimizer": 0.0}
 
     def add(self, phase: str, start_s: float, end_s: float) -> None:
@@ -58,6 +59,8 @@ class Meter:
         self.current: Pass | None = None
         self.datasets: list[object] = []
         self.depth = 0
+        self.inside = ""
+        """The phase that is under way, of those in which communication may happen."""
         self.events = 0
         self.inner_calls = 0
         self.thread = threading.get_ident()
@@ -83,10 +86,10 @@ class Meter:
     def add(self, phase: str, start_s: float) -> None:
         end_s = self.now()
         self.events += 1
-        if self.current is None:
-            self.began(None, start_s)
-        assert self.current is not None
-        self.current.add(phase, start_s, end_s)
+        current = self.current
+        if current is None or current.over:  # a network that is called without a loader
+            current = self.began(None, start_s)
+        current.add(phase, start_s, end_s)
 
 
 def start() -> None:
@@ -110,6 +113,9 @@ def start() -> None:
         return
     meter = Meter()
     sys.meta_path.insert(0, _AfterImport("torch", lambda torch: _hook_torch(torch, meter)))
+    if os.environ.get(PHASES) != "0":
+        name = "horovod.torch.mpi_ops"
+        sys.meta_path.insert(0, _AfterImport(name, lambda module: _hook_horovod(module, meter)))
     atexit.register(_write, meter, Path(folder) / f"{rank}.json", os.getpid())
 
 
@@ -184,6 +190,7 @@ def _hook_loaders(torch: "Any", meter: Meter) -> None:
             batch = advance(iterator)
         except StopIteration:
             own.add("data", start_s, _clock())
+            own.over = True
             iterator._trainera_pass = None
             raise
         own.add("data", start_s, _clock())
@@ -205,11 +212,13 @@ def _hook_optimizers(torch: "Any", meter: Meter, *, timed: bool) -> None:
 
     def before(*_: object) -> None:
         begun_s.append(meter.now() if timed else 0.0)
+        meter.inside = "optimizer"
 
     def after(*_: object) -> None:
         start_s = begun_s.pop()
         if begun_s:  # a step within a step, of a wrapper around an optimizer
             return
+        meter.inside = ""
         if timed:
             meter.add("optimizer", start_s)
         if meter.current is not None:
@@ -237,13 +246,37 @@ def _hook_networks(torch: "Any", meter: Meter) -> None:
 
     def hooked_backward(*arguments: "Any", **options: "Any") -> "Any":
         start_s = meter.now()
+        meter.inside = "backward"
         try:
             return backward(*arguments, **options)
         finally:
+            meter.inside = ""
             meter.add("backward", start_s)
 
     torch.nn.Module.__call__ = hooked_call
     torch.autograd.backward = hooked_backward
+
+
+def _hook_horovod(operations: "Any", meter: Meter) -> None:
+    """Horovod waits for gradients when the optimizer steps; DDP does within backward.
+
+    So that the phases of both can be compared, the wait counts as backward wherever it is.
+    """
+    synchronize = operations.synchronize
+
+    def hooked_synchronize(*arguments: "Any", **options: "Any") -> "Any":
+        start_s = _clock()
+        try:
+            return synchronize(*arguments, **options)
+        finally:
+            current, waited_s = meter.current, _clock() - start_s
+            meter.events += 1
+            if current is not None and not current.over and meter.inside != "backward":
+                current.phases_s["backward"] += waited_s
+                if meter.inside == "optimizer":
+                    current.phases_s["optimizer"] -= waited_s
+
+    operations.synchronize = hooked_synchronize
 
 
 def _rows(torch: "Any", batch: "Any") -> int:
