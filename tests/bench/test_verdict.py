@@ -108,3 +108,12 @@ def test_energy_and_edp_of_a_row() -> None:
     assert row.efficiency == pytest.approx(1.0)
     assert comparison.target == pytest.approx(0.9 * 0.99)
     assert row.time_to_target_s == pytest.approx(5.0)
+
+
+def test_efficiency_against_a_reference_of_two() -> None:
+    runs = [*made_runs("ddp 2", SLOW, workers=2), *made_runs("ddp 4", FAST, workers=4)]
+    (comparison,) = compare(runs)
+    assert comparison.reference == "ddp 2"
+    assert comparison.row("ddp 2").efficiency == 1.0
+    assert comparison.row("ddp 4").efficiency == pytest.approx(1.0)
+    assert comparison.row("ddp 4").train_efficiency == pytest.approx(1.0)

@@ -21,6 +21,7 @@ class Row:
 
     strategy: str
     workers: int
+    reference_workers: int
     batch: str
     runs: int
     time_s: Estimate
@@ -50,11 +51,14 @@ class Row:
 
     @property
     def efficiency(self) -> float:
-        return self.speedup.value / self.workers
+        """Speed-up by the number of workers for each that the reference has."""
+        return self.speedup.value * self.reference_workers / self.workers
 
     @property
     def train_efficiency(self) -> float | None:
-        return None if self.train_speedup is None else self.train_speedup.value / self.workers
+        if self.train_speedup is None:
+            return None
+        return self.train_speedup.value * self.reference_workers / self.workers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +177,7 @@ def _row(
     return Row(
         strategy=name,
         workers=first.workers,
+        reference_workers=base[0].workers,
         batch=first.batch,
         runs=len(runs),
         time_s=median_with_interval(_known(runs, _time)),

@@ -109,7 +109,7 @@ def _efficiency(comparison: Comparison) -> _Drawing | None:
     return _Drawing(
         name="efficiency",
         title="Efficiency",
-        note="Speed-up divided by the number of workers.",
+        note="Speed-up divided by how many times the workers of the reference there are.",
         marks=len(data),
         draw=lambda width: _grouped(comparison, data, "efficiency", width),
     )
@@ -316,12 +316,15 @@ def _lines(
     import altair
 
     names = [name for name in _names(comparison) if any(one["strategy"] == name for one in data)]
+    last = max(one[field] for one in data)
+    few = field == "epoch" and last <= 10  # there is no half of an epoch
+    axis = altair.Axis(values=list(range(1, last + 1)), format="d") if few else altair.Axis()
     dashes = [DASHES[_names(comparison).index(name) % len(DASHES)] for name in names]
     return (
         _base(altair, data)
         .mark_line(strokeWidth=2, point={"size": 30} if len(data) <= 80 else False)
         .encode(
-            x=altair.X(f"{field}:Q", title=x_title, axis=altair.Axis(tickMinStep=1)),
+            x=altair.X(f"{field}:Q", title=x_title, axis=axis),
             y=altair.Y("value:Q", title=y_title, scale=altair.Scale(zero=False)),
             color=_legend(altair, "strategy:N", names, width, _names(comparison), lines=True),
             strokeDash=altair.StrokeDash(
