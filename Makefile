@@ -2,12 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/ready
+HOROVOD := $(VENV)/horovod
 
 .PHONY: demo test lint clean
 demo: $(READY)
 	$(VENV)/bin/python examples/demo.py
 
-test: $(READY)
+test: $(READY) $(HOROVOD)
 	$(VENV)/bin/python -m pytest
 
 lint: $(READY)
@@ -15,12 +16,15 @@ lint: $(READY)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-# torch comes first and by its pin alone: a wider request would pull gigabytes of CUDA. Horovod is
-# built for it, which takes minutes; the wheel stays in the user's cache for the next time.
+# torch comes first and by its pin alone: a wider request would pull gigabytes of CUDA.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install -q -c constraints.txt torch
 	$(VENV)/bin/python -m pip install -q -c constraints.txt -e '.[dev]'
+	touch $@
+
+# Built for that torch, which takes minutes; the wheel stays in the user's cache for the next time.
+$(HOROVOD): $(READY) src/trainera/install/horovod.py
 	PIP_CONSTRAINT=constraints.txt $(VENV)/bin/trainera engines install horovod
 	touch $@
 
