@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -33,21 +32,16 @@ def test_every_verb_has_help(verb: str, trainera: Trainera) -> None:
     assert f"trainera {verb}" in result.stdout
 
 
-def test_help_is_quick_and_imports_nothing_heavy() -> None:
+def test_help_imports_nothing_heavy() -> None:
+    """That it is quick, too, is measured by benchmarks/startup.py."""
     code = (
         "import sys\n"
         "from trainera.cli.main import main\n"
         "main(['--help'])\n"
         "print({'torch', 'libcst', 'beniget', 'numpy'} & set(sys.modules), file=sys.stderr)\n"
     )
-    took_s = []
-    for _ in range(3):
-        start = time.perf_counter()
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-        took_s.append(time.perf_counter() - start)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stderr.strip() == "set()"
-    # It takes 0.2 s; the rest is leeway for a machine that is busy with other tests.
-    assert min(took_s) < 1.0
 
 
 def test_version(trainera: Trainera) -> None:
