@@ -43,6 +43,8 @@ def cause_of_samples(
     everything = detail()
     mine = everything.sequential[step]
     theirs = [digest for worker in everything.parallel for digest in worker[step]]
+    if set(theirs) - {digest for seen in everything.sequential for digest in seen}:
+        return _others()
     total = len(theirs)
     repeated = [digest for digest, times in Counter(theirs).items() if times > 1]
     if total == size * one.count or (total > 1.5 * one.count and step == 0):
@@ -106,6 +108,10 @@ def _order(found: Comparison, step: int, detail: Detail) -> Diagnosis:
             f"{sum(lost.values())} not at all: the workers' parts overlap, or are filled up",
             do="all workers must draw the same order and take different parts of it",
         )
+    return _others()
+
+
+def _others() -> Diagnosis:
     return Diagnosis(
         name="other-samples",
         text="the workers saw samples that the sequential run did not train on: a random split "
