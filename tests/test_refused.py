@@ -31,7 +31,6 @@ REASONS = {
     "hardwired_batch_size": ("network", "fewer rows"),
     "buffer_of_batch_statistics": ("network", "drift apart"),
     "lbfgs_closure": ("optimizer", "share"),
-    "zip_unequal": ("weight", "two loaders"),
     "accelerate_script": ("already-distributed", "nothing to convert"),
     "no_loader": ("split", "shared out"),
     "manual_sgd": ("wrap", "cannot be told"),

@@ -100,11 +100,13 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Weighed:
-    """A loss whose mean is over something else than samples, and how its weight is computed."""
+    """A figure that counts by something else than samples of its loop, and how it is weighed."""
 
-    node: ast.Call
+    node: ast.expr
     file: SourceFile
     template: str
+    blended: bool = False
+    """It is added to figures of another loader's batch."""
 
 
 @dataclass(frozen=True, kw_only=True)

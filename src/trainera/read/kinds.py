@@ -243,6 +243,11 @@ class Mean(Share):
 
 
 @dataclass(frozen=True)
+class Blend(Share):
+    """A sum of figures of several loaders' batches, each counted by its part of its own batch."""
+
+
+@dataclass(frozen=True)
 class Lost(Share):
     """A share of which the whole cannot be told; `why` says how it came to be."""
 

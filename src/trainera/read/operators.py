@@ -5,15 +5,19 @@ from dataclasses import replace
 
 from trainera.read import tensors
 from trainera.read.core import Frame
+from trainera.read.facts import Weighed
 from trainera.read.kinds import (
     PLAIN,
+    Blend,
     Bunch,
     Const,
     Count,
     Hashed,
     Kind,
     Listing,
+    Loader,
     Lost,
+    Mean,
     Own,
     Params,
     Shape,
@@ -46,6 +50,9 @@ class Operators(Statements):
             if isinstance(left, Whole) or isinstance(right, Whole):
                 return whole_of(left, right)
             return _plain_operation(operator, left, right)
+        blend = self._blend(operator, left_node, left, right_node, right, frame)
+        if blend is not None:
+            return blend
         result = tensors.binary(operator, left, right)
         if result is not None:
             for node in (left_node, right_node):
@@ -62,6 +69,42 @@ class Operators(Statements):
         return whole_of(
             self.make_whole(left_node, left, frame), self.make_whole(right_node, right, frame)
         )
+
+    def _blend(
+        self,
+        operator: str,
+        left_node: ast.expr,
+        left: Kind,
+        right_node: ast.expr,
+        right: Kind,
+        frame: Frame,
+    ) -> Kind | None:
+        """Losses of two loaders' batches are added: each counts by its part of its own batch."""
+        sides = ((left_node, left), (right_node, right))
+        if operator not in ("Add", "Sub") or frame.lenient or self.facts.batchnorm:
+            return None  # batch statistics of several loaders at once cannot be told apart
+        if not isinstance(left, Mean | Sum | Blend) or not isinstance(right, Mean | Sum | Blend):
+            return None
+        blended = isinstance(left, Blend) or isinstance(right, Blend)
+        if not blended and left.loaders == right.loaders:
+            return None
+        records: list[Weighed] = []
+        for node, kind in sides:
+            if isinstance(kind, Mean | Sum):
+                text = self.name_of(Loader(kind.loaders), frame)
+                if text is None or len(kind.loaders) > 1:
+                    return None
+                before = self.facts.weighed.get((frame.context, node))
+                inner = before.template if before is not None and not before.blended else "{}"
+                if inner == "{}" and not is_factor(node):
+                    inner = "({})"
+                weight = "fraction" if isinstance(kind, Mean) else "active"
+                template = f"{inner} * {text}.{weight}"
+                records.append(Weighed(node=node, file=frame.file, template=template, blended=True))
+        for record in records:
+            self.facts.weighed[frame.context, record.node] = record
+            self.facts.escapes.pop((frame.context, record.node), None)
+        return Blend(left.loaders | right.loaders, models=left.models | right.models)
 
     def mixing(self, node: ast.expr, left: Kind, right: Kind, frame: Frame) -> Kind:
         """Inside a network: does this combine rows of the batch with each other?"""
@@ -117,6 +160,13 @@ class Operators(Statements):
         for part, kind in zip(nodes, kinds, strict=True):
             self.make_whole(part, kind, frame)
         return replace(own, cut=None) if isinstance(own, Whole) else own
+
+
+def is_factor(node: ast.expr) -> bool:
+    """Whether an expression can be a factor of a product without parentheses."""
+    return isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.Subscript | ast.Constant) or (
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div)
+    )
 
 
 def _plain_operation(operator: str, left: Kind, right: Kind) -> Kind:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from trainera.read import tables
 from trainera.read.kinds import (
+    Blend,
     Bunch,
     Const,
     Count,
@@ -168,9 +169,9 @@ def method(
         return lost
     if isinstance(share, Shard):
         result = _shard_method(name, share, arguments, keywords)
-    elif isinstance(share, Mean) and name in ("int", "long", "short", "byte"):
+    elif isinstance(share, Mean | Blend) and name in ("int", "long", "short", "byte"):
         result = None  # cut off for each slice, the rest would be lost
-    elif isinstance(share, Mean | Sum | Count) and name in tables.LINEAR:
+    elif isinstance(share, Mean | Sum | Count | Blend) and name in tables.LINEAR:
         result = share
     elif isinstance(share, Mean | Sum | Count) and name.rstrip("_") in SCALING and arguments:
         result = _binary(SCALING[name.rstrip("_")], share, arguments[0])

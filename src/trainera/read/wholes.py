@@ -12,6 +12,7 @@ from trainera.read.facts import (
 )
 from trainera.read.kinds import (
     PLAIN,
+    Blend,
     Bunch,
     Const,
     Count,
@@ -80,6 +81,7 @@ class Wholes(Core):
             method, how = "combine", repr(ways)
         share = first_share(kind)
         text = self.loader_text(share.loaders, frame)
+        text = "crew" if isinstance(share, Blend) else text
         if method is None or text is None:
             self.trouble_with(node, kind, frame)
             return PLAIN
@@ -245,7 +247,7 @@ def how_to_whole(kind: Kind) -> str | None:
     """The name of the operation that turns a share into the whole batch's value."""
     if isinstance(kind, Mean):
         return "mean"
-    if isinstance(kind, Sum | Count):
+    if isinstance(kind, Sum | Count | Blend):
         return "sum"
     if isinstance(kind, Shard) and kind.dim == 0 and not kind.ragged:
         return "gather"

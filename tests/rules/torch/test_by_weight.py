@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rules.tools import beyond, refused, right_or_refused
+from tests.rules.tools import beyond, changed, refused, right_or_refused, script
 
 CLASSES = "model = nn.Linear(3, 2)"
 WEIGHTED = "criterion = nn.CrossEntropyLoss(weight=torch.tensor([1.0, 2.0]))"
@@ -133,3 +133,44 @@ def test_a_weighted_loss_of_whole_and_split_batches() -> None:
         "this loss is computed from slices of batches and from whole ones",
         "which of them it works on cannot be told here",
     )
+
+
+TWO = (
+    "loader = DataLoader(data, batch_size=8, shuffle=True)\nother = DataLoader(data, batch_size=5)"
+)
+
+
+def two_loaders(loss: str, model: str = "model = nn.Linear(3, 1)") -> str:
+    source = script(loader=TWO, loss=loss, model=model)
+    return source.replace("for x, y in loader:", "for (x, y), (u, v) in zip(loader, other):")
+
+
+@pytest.mark.parametrize(
+    ("loss", "after"),
+    [
+        (
+            "loss = criterion(model(x), y) + criterion(model(u), v)",
+            "loss = criterion(model(x), y) * loader.fraction"
+            " + criterion(model(u), v) * other.fraction",
+        ),
+        (
+            "a, b = criterion(model(x), y), model(u).sum()\nloss = a - 0.5 * b",
+            "loss = a * loader.fraction - 0.5 * b * other.active",
+        ),
+    ],
+)
+def test_losses_of_two_loaders_count_by_their_own_batches(loss: str, after: str) -> None:
+    added = changed(two_loaders(loss))
+    assert after in added
+    assert "(loss * crew.size()).backward()" in added
+
+
+def test_rows_of_two_loaders_are_not_compared() -> None:
+    rows = refused(two_loaders("loss = criterion(model(x), v)"))
+    assert [rule for rule, *_ in rows] == ["weight"]
+
+
+def test_batch_statistics_of_two_loaders_are_refused() -> None:
+    model = "model = nn.Sequential(nn.Linear(3, 1), nn.BatchNorm1d(1))"
+    rows = refused(two_loaders("loss = criterion(model(x), y) + model(u).mean()", model))
+    assert [rule for rule, *_ in rows] == ["weight"]

@@ -49,11 +49,4 @@ def spots(records: Iterable[Spot]) -> dict[ast.AST, list[Spot]]:
     return found
 
 
-def tight(node: ast.AST) -> bool:
-    """Whether an expression can be a factor of a product without parentheses."""
-    return isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.Subscript | ast.Constant) or (
-        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div)
-    )
-
-
 __all__ = ["Facts", "Finding"]

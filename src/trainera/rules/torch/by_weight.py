@@ -6,6 +6,9 @@
 meet, and a slice may meet fewer than its part of them. So the loss of a slice is scaled by its part
 of the batch's weight over its part of the samples; from there on it counts like any other mean.
 
+A loss that is added to one of another loader's batch is weighed by its part of its own batch,
+`loader.fraction`, for the two loaders' slices may differ in size.
+
 **Example.**
 
     - loss = criterion(model(x), y)
@@ -42,4 +45,6 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             )
             continue
         reason = "its mean is over class weights or unignored targets: a slice counts by those"
+        if record.blended:
+            reason = "added to a loss of another loader: each counts by its part of its own batch"
         yield edit(NAME, record.file, node, wrap(record.template), reason, (CREW,))

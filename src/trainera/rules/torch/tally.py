@@ -29,7 +29,8 @@ from trainera.plan import Options
 from trainera.read.accounts import deferrable
 from trainera.read.facts import Facts, Tally
 from trainera.read.kinds import Mean
-from trainera.rules.torch._tools import Finding, after, edit, refuse, tight, wrap
+from trainera.read.operators import is_factor
+from trainera.rules.torch._tools import Finding, after, edit, refuse, wrap
 from trainera.rules.torch.split import loaders_that_skip
 
 NAME = "tally"
@@ -73,7 +74,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
 
 
 def _addend(tally: Tally, waits: bool, skips: bool) -> tuple[str, str]:
-    value = "{}" if tight(tally.value) else "({})"
+    value = "{}" if is_factor(tally.value) else "({})"
     is_mean = isinstance(tally.share, Mean)
     if not waits:
         method = "mean" if is_mean else "sum"

@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.facts import Backward, Facts, by_node
-from trainera.read.kinds import Lost, Mean, Shard, Share, Sum, Whole
+from trainera.read.kinds import Blend, Lost, Mean, Shard, Share, Sum, Whole
 from trainera.read.tensors import cut_off
 from trainera.rules.torch._tools import Finding, edit, refuse, wrap
 
@@ -55,7 +55,8 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             continue
         kind, text = forms.pop()
         name = engine.mean_weight if kind is Mean else engine.sum_weight
-        template = f"{{}} * {text}.{name}"
+        weight = "crew.size()" if kind is Blend else f"{text}.{name}"
+        template = f"{{}} * {weight}"
         if record.value is _receiver(record.node):
             template = f"({template})"
         reason = (
@@ -85,7 +86,7 @@ def _problem(record: Backward, facts: Facts) -> Finding | None:
     if isinstance(kind, Lost):
         what = "the loss cannot be split over workers"
         return refuse(NAME, record.file, record.node, what, kind.why, do)
-    if not isinstance(kind, Mean | Sum):
+    if not isinstance(kind, Mean | Sum | Blend):
         what = "how this loss depends on the batch cannot be seen"
         why = "it is no mean or sum over samples that the analysis could follow"
         if isinstance(kind, Shard):

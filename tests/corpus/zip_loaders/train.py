@@ -1,5 +1,4 @@
-# refused: the loss adds up means over batches of two loaders, whose slices have weights of their own
-"""zip of two loaders whose batches differ in size: each term of the loss has a share of its own."""
+"""zip of two loaders of equal length and batch size: labelled and unlabelled samples in one step."""
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
@@ -12,9 +11,9 @@ means = torch.tensor([[1.0, 0.0, 0.5, -1.0], [-1.0, 0.5, 0.0, 1.0]])
 y = torch.randint(0, 2, (300,))
 x = means[y] + torch.randn(300, 4)
 
-labelled_loader = DataLoader(TensorDataset(x[:70], y[:70]), batch_size=10, shuffle=True)
-unlabelled_loader = DataLoader(TensorDataset(x[70:240]), batch_size=25, shuffle=True)
-test_loader = DataLoader(TensorDataset(x[240:], y[240:]), batch_size=25)
+labelled_loader = DataLoader(TensorDataset(x[:115], y[:115]), batch_size=20, shuffle=True)
+unlabelled_loader = DataLoader(TensorDataset(x[115:230]), batch_size=20, shuffle=True)
+test_loader = DataLoader(TensorDataset(x[230:], y[230:]), batch_size=25)
 
 net = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 2))
 optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
