@@ -154,7 +154,8 @@ class Operators(Statements):
         own = whole_of(*kinds)
         if isinstance(node.ops[0], ast.Is | ast.IsNot):
             return PLAIN
-        self.needed_by_all(node, kinds, frame)
+        if any(isinstance(kind, Solo) for kind in kinds):
+            return Own(ALONE)
         if frame.lenient and others:
             return Lost(others[0].loaders, "it is a comparison of figures of a slice")
         for part, kind in zip(nodes, kinds, strict=True):

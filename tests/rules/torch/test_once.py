@@ -158,7 +158,6 @@ def test_answers_are_told_to_all(imports: str, before: str, after: str) -> None:
         ("import json", "f = open('a', 'r+')\nc = json.load(f)", "size = c['size'] * 2"),
         ("", "f = open('a', 'a+')", "for row in f:\n    print(row)"),
         ("", "f = open('a', 'a+')", "rows = [row for row in f]"),
-        ("", "f = open('a', 'w')\nf.write('x')", "if f.tell() > 3:\n    print('long')"),
         ("import os, wandb", "wandb.init()", "path = os.path.join(wandb.run.dir, 'a')"),
         ("import numpy as np", "m = np.memmap('a', mode='w+')", "x = torch.from_numpy(m)"),
         ("import zipfile", "z = zipfile.ZipFile('a', 'a')", "count = len(z.namelist())"),
@@ -186,6 +185,11 @@ def test_whether_there_is_a_writer_is_agreed_upon(test: str, after: str | None) 
         end=f"{test}\n    print(epoch)",
     )
     assert added == ["writer = crew.once(SummaryWriter, 'runs')", *([after] if after else [])]
+
+
+def test_a_question_to_a_file_of_one_worker_is_answered_for_all() -> None:
+    added = beyond(before="f = open('a', 'a')", end="if f.tell() == 0:\n    print('new')")
+    assert added == ["f = crew.once(open, 'a', 'a')", "if crew.agree(bool(f.tell() == 0)):"]
 
 
 @pytest.mark.parametrize(
