@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 CORPUS = sorted((ROOT / "tests" / "corpus").glob("*/train.py"))
 EXAMPLES = [path for path in sorted((ROOT / "examples").glob("*.py")) if path.stem != "demo"]
 PACKAGES = [ROOT / "examples" / "package" / "train.py"]
-PACKAGES += [path for path in CORPUS if path.parent.name == "package_modules"]
+PACKAGES += [path for path in CORPUS if len(list(path.parent.glob("**/*.py"))) > 1]
 SCRIPTS = sorted({*CORPUS, *EXAMPLES, *PACKAGES})
 SINGLE = [path for path in SCRIPTS if path not in PACKAGES]
 

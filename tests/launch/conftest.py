@@ -1,5 +1,6 @@
 """The fixture `launch`; see launching.py."""
 
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,3 +19,4 @@ def launch(tmp_path: Path) -> Iterator[Launch]:
     yield start
     for one in start.running:
         one.kill()
+    shutil.rmtree((tmp_path / "tmp").resolve(), ignore_errors=True)

@@ -150,12 +150,15 @@ class Launch:
             file.write_text(dedent(text))
         for name, text in (after or {}).items():
             (self.folder / f"{name}.after").write_text(dedent(text))
-        (self.folder / "tmp").mkdir(exist_ok=True)
+        temporary = self.folder / "tmp"
+        if not temporary.exists():
+            # Sockets go there, and the path of a socket has to be short.
+            temporary.symlink_to(tempfile.mkdtemp(prefix="t"))
         mark = uuid.uuid4().hex
         inherited = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"}
         complete = {
             **inherited,
-            "TMPDIR": str(self.folder / "tmp"),
+            "TMPDIR": str(temporary.resolve()),
             MARK: mark,
             **(environment or {}),
         }
