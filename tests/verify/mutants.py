@@ -348,7 +348,7 @@ MUTANTS = (
         "evaluation_counted_twice",
         "in_order",
         (("test_loader = DataLoader(test, batch_size=12 // size, sampler=test_sampler)",
-          "test_loader = DataLoader(test + test[:4] if False else torch.utils.data.ConcatDataset("
+          "test_loader = DataLoader(torch.utils.data.ConcatDataset("
           "[test, torch.utils.data.Subset(test, range(3))]), batch_size=12)"),),
         "printed",
         "evaluated-twice",

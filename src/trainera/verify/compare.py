@@ -123,7 +123,6 @@ def compare_steps(found: Comparison) -> None:
     for number in range(runs.common_steps):
         one = runs.sequential.steps[number]
         all_steps = [worker.steps[number] for worker in runs.workers]
-        first = all_steps[0]
         quantity = "initial weights" if number == 0 else "weights"
         _same_weights(found, quantity, number, one.before, [step.before for step in all_steps])
         _same_samples(found, number, one, all_steps)
@@ -143,7 +142,7 @@ def compare_steps(found: Comparison) -> None:
                 "gradient", number, one.gradient[1], step.gradient[1],
                 scale=max(scale, one.gradient[0]), where=f"{where}, sum".strip(", "),
             )  # fmt: skip
-        _same_rates(found, number, one, first, all_steps)
+        _same_rates(found, number, one, all_steps)
         _same_weights(found, "weights", number, one.weights, [s.weights for s in all_steps])
 
 
@@ -199,9 +198,7 @@ def _same_samples(found: Comparison, number: int, one: Step, all_steps: Sequence
     )
 
 
-def _same_rates(
-    found: Comparison, number: int, one: Step, first: Step, all_steps: Sequence[Step]
-) -> None:
+def _same_rates(found: Comparison, number: int, one: Step, all_steps: Sequence[Step]) -> None:
     for step in all_steps:
         if len(one.learning_rates) != len(step.learning_rates):
             found.differ(

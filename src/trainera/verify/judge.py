@@ -1,7 +1,6 @@
 """Runs both sides of a comparison and has them judged."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,11 +28,7 @@ class Interrupted(Exception):
 
 def judge(request: Request, progress: Callable[[str, int], None]) -> Verdict:
     """Runs both and compares. `progress` is told which side is how many steps far."""
-    with (
-        TemporaryDirectory(prefix="verify-", ignore_cleanup_errors=True)
-        if request.keep is None
-        else nullcontext(str(request.keep))
-    ) as name:
+    with TemporaryDirectory(prefix="verify-", ignore_cleanup_errors=True) as name:
         directory = Path(name)
         sequential = _run_sequential(request, directory, progress)
         _stop_if_asked(sequential)

@@ -38,8 +38,6 @@ class Request:
     exact: bool = True
     patience_s: float | None = None
     """How long nothing may move; two minutes by default."""
-    keep: Path | None = None
-    """Where to leave the traces; by default nowhere."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,6 @@ from trainera.verify.trace import Worker
 MARGIN = 0.1
 """Of the sequential mean. Ten per cent of a loss is about what another seed makes of it."""
 
-FEWEST = 3
 _CONFIDENCE = 0.95
 _LAST_PART = 0.1
 

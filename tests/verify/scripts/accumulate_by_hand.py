@@ -10,7 +10,6 @@ rank, size = dist.get_rank(), dist.get_world_size()
 torch.manual_seed(5)
 x = torch.randn(96, 5)
 y = x @ torch.randn(5, 1) * 4 + torch.randn(96, 1)
-order = torch.Generator().manual_seed(torch.initial_seed())
 loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
 model = nn.Sequential(nn.Linear(5, 12), nn.ReLU(), nn.Linear(12, 1))
 for parameter in model.parameters():

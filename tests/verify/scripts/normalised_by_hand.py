@@ -48,7 +48,6 @@ bare = Net()
 model = DistributedDataParallel(bare, broadcast_buffers=False)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 sampler = loader.batch_sampler
-parts = [0]
 
 
 class Parts:
