@@ -51,15 +51,20 @@ class Transport:
         return received
 
     def settle(self) -> None:
-        """Waits until gloo's own threads have let go of the tensors that were moved last.
-
-        They do so a moment after the collective is done, and need the interpreter for it. At
-        exit it may be gone by then, which ends the process with an abort after good work.
-        """
-        end = time.monotonic() + SETTLE_S
-        while any(map(users, self.last)) and time.monotonic() < end:
-            time.sleep(0.001)
+        """Waits for what was moved last; to be called before the process ends."""
+        settle(self.last)
         self.last = []
+
+
+def settle(moved: list[torch.Tensor]) -> None:
+    """Waits until gloo's own threads have let go of the tensors that were moved.
+
+    They do so a moment after the collective is done, and need the interpreter for it. At
+    exit it may be gone by then, which ends the process with an abort after good work.
+    """
+    end = time.monotonic() + SETTLE_S
+    while any(map(users, moved)) and time.monotonic() < end:
+        time.sleep(0.001)
 
 
 def users(tensor: torch.Tensor) -> int:

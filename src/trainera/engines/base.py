@@ -57,6 +57,11 @@ class Engine:
     """Python that runs if the engine works here; for what can be installed and yet be broken."""
 
     @property
+    def wraps(self) -> bool:
+        """Whether the network gets a wrapper through which scripts have to reach for it."""
+        return self.bare != "{}"
+
+    @property
     def names(self) -> frozenset[str]:
         """The names that the imports of its phrases bind in the script."""
         phrases = [phrase for phrase in (self.join, self.wrap, self.optimizer) if phrase]

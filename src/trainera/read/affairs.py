@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read import tables
+from trainera.read import world
 from trainera.read.core import Frame
 from trainera.read.kinds import (
     PLAIN,
@@ -76,7 +76,7 @@ class Affairs(Training):
     def _open(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)
         self.whole_arguments(node, frame)
-        place, default = tables.OPENERS.get(name, (1, "r"))
+        place, default = world.OPENERS.get(name, (1, "r"))
         mode = keywords.get("mode") or keywords.get("flag")
         mode = mode or (positional[place] if len(positional) > place else Const(default))
         if not isinstance(mode, Const) and not frame.lenient:
@@ -102,21 +102,21 @@ class Affairs(Training):
         key = (frame.context, node)
         self.facts.once.pop(key, None)
         self.facts.in_turn.pop(key, None)
-        if name in tables.CLOCKS:
+        if name in world.CLOCKS:
             return Own("the clock")
-        if name in tables.ENTROPY or (name in tables.SELF_SEEDED and _is_unseeded(node)):
+        if name in world.ENTROPY or (name in world.SELF_SEEDED and _is_unseeded(node)):
             # Agreed upon where it is drawn: nobody could follow it from there.
             self.agreed(node, Own("a seed of its own"), frame)
             return self._by_chance(node, frame) if frame.lenient else Thing(node, name)
-        if name in tables.SYSTEM_RANDOM or (name in tables.SEEDS and _is_unseeded(node)):
+        if name in world.SYSTEM_RANDOM or (name in world.SEEDS and _is_unseeded(node)):
             return self._by_chance(node, frame)
-        if name in tables.SEEDS or name in tables.SELF_SEEDED:
+        if name in world.SEEDS or name in world.SELF_SEEDED:
             self._agreed_arguments(node, frame)
-            return Thing(node, name) if name in tables.SELF_SEEDED else PLAIN
-        if name in tables.NAMES:
+            return Thing(node, name) if name in world.SELF_SEEDED else PLAIN
+        if name in world.NAMES:
             self.whole_arguments(node, frame)
             return Own("a name made up on the spot")
-        if name in tables.FILES:
+        if name in world.FILES:
             self.whole_arguments(node, frame)
             return Own("the file system")
         downloads = any(
@@ -124,7 +124,7 @@ class Affairs(Training):
             and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
             for keyword in node.keywords
         )
-        if name in tables.DOWNLOADS or downloads:
+        if name in world.DOWNLOADS or downloads:
             self.whole_arguments(node, frame)
             self.facts.in_turn[key] = self.spot(node, frame, name.rsplit(".", 1)[-1])
             self.together()
@@ -134,7 +134,7 @@ class Affairs(Training):
         )
         writes = name == "sqlite3.connect" and self._writes_tables(node)
         writes |= name == "lmdb.open" and all(k.arg != "readonly" for k in node.keywords)
-        if name in tables.ONCE or logs_to_file or writes:
+        if name in world.ONCE or logs_to_file or writes:
             if not frame.lenient:
                 for argument, kind in zip(
                     node.args, self.whole_arguments(node, frame), strict=False
@@ -143,7 +143,7 @@ class Affairs(Training):
                     self._saves_wrapper(argument, kind, frame)
                 self.facts.once[key] = self.spot(node, frame, name)
                 self.together()
-            if not name.startswith(tables.TELL):
+            if not name.startswith(world.TELL):
                 return Solo()
             if not isinstance(frame.file.parents.get(node), ast.Expr):
                 self.agreed(node, Own("what one worker was told"), frame)
@@ -179,7 +179,7 @@ class Affairs(Training):
             and node.args[0].value == ":memory:"
         ):
             return False
-        return any(tables.SQL.search(file.source) for file in self.files.values())
+        return any(world.SQL.search(file.source) for file in self.files.values())
 
     def _agreed_arguments(self, node: ast.Call, frame: Frame) -> None:
         """A seed: if it is the clock, or drawn by chance, it is the first worker's for all."""

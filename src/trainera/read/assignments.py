@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read import tables, tensors
+from trainera.read import tensors, world
 from trainera.read.core import Frame
 from trainera.read.facts import Carrier, Tally
 from trainera.read.kinds import (
@@ -315,7 +315,7 @@ def _after_update(before: Kind, kind: Kind) -> Kind:
 def _makes_text(node: ast.expr) -> bool:
     if isinstance(node, ast.Call):
         called = ast.unparse(node.func).rsplit(".", 1)[-1]
-        return called in tables.TEXT_MAKERS
+        return called in world.TEXT_MAKERS
     return isinstance(node, ast.JoinedStr)
 
 

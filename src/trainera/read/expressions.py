@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 from itertools import pairwise
 
-from trainera.read import shapes, tables, tensors
+from trainera.read import shapes, tables, tensors, world
 from trainera.read.containers import Containers
 from trainera.read.core import Frame
 from trainera.read.facts import Spot
@@ -164,7 +164,7 @@ class Expressions(Containers):
         match owner:
             case External():
                 full = f"{owner.name}.{name}"
-                return Solo() if full in tables.OF_ONE else External(full)
+                return Solo() if full in world.OF_ONE else External(full)
             case OwnModule():
                 self.enter_module(f"{owner.name}.{name}")
                 found = self.modules.get(owner.name, {}).get(name)

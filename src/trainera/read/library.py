@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read import tables, tensors
+from trainera.read import tables, tensors, world
 from trainera.read.affairs import Affairs
 from trainera.read.containers import is_namespace
 from trainera.read.core import Frame
@@ -46,7 +46,7 @@ class Library(Affairs):
     def external(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         """A call of something of a library."""
         result = self._external(name, node, frame)
-        if name.startswith(tables.FOR_ALL) and name not in tables.ONCE:
+        if name.startswith(world.FOR_ALL) and name not in world.ONCE:
             values = [*node.args, *(keyword.value for keyword in node.keywords)]
             given = [v for v in values if isinstance(v, ast.Name | ast.Attribute | ast.Subscript)]
             self.needed_by_all(node, [self.eval(value, frame) for value in given], frame)
@@ -82,7 +82,7 @@ class Library(Affairs):
         kind = self._worker_affair(name, node, frame)
         if kind is not None:
             return kind
-        if (last == "open" and name != "os.open") or name in tables.OPENERS:
+        if (last == "open" and name != "os.open") or name in world.OPENERS:
             return self._open(name, node, frame)
         if name.startswith(("torch.", "numpy.", "np.")):
             kind = self._tensor_function(name, last, node, frame)

@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read import tables
+from trainera.read import tables, world
 from trainera.read.core import Frame
 from trainera.read.kinds import (
     PLAIN,
@@ -142,12 +142,12 @@ class Methods(Networks):
         opens = name == "open" and bool(node.args) and "r" not in ast.unparse(node.args[0])
         moves = isinstance(owner, Thing) and owner.name.startswith("pathlib.")
         opens = opens or (moves and name in ("rename", "replace"))
-        if (name in tables.ONCE_METHODS or opens) and not frame.lenient:
+        if (name in world.ONCE_METHODS or opens) and not frame.lenient:
             self.whole_arguments(node, frame)
             self.facts.once[key] = self.spot(node, frame, name)
             self.together()
             return Solo()
-        if name in tables.FILE_METHODS and not node.args:
+        if name in world.FILE_METHODS and not node.args:
             return Own("the file system")
         if frame.lenient:
             positional, keywords = self.arguments(node, frame)

@@ -4,7 +4,6 @@ Each is drawn twice, for a wide and for a narrow screen, because text that shrin
 cannot be read on a phone.
 """
 
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -12,11 +11,8 @@ from typing import Any
 
 from trainera.bench.results import Result
 from trainera.bench.summary import Comparison, Row
+from trainera.report import parts
 
-WIDE, NARROW = 560, 230
-# Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 4], [10, 4], [1, 3], [12, 3])
 PHASES = ("data", "forward", "backward", "optimizer", "other")
 PHASE_TITLES = {"backward": "backward and communication"}
 
@@ -58,8 +54,8 @@ def charts(comparison: Comparison) -> tuple[Chart, ...]:
                     name=drawing.name,
                     title=drawing.title,
                     note=drawing.note,
-                    wide=_svg(drawing.draw(WIDE)),
-                    narrow=_svg(drawing.draw(NARROW)),
+                    wide=parts.svg(drawing.draw(parts.WIDE)),
+                    narrow=parts.svg(drawing.draw(parts.NARROW)),
                     marks=drawing.marks,
                 )
             )
@@ -80,15 +76,15 @@ def _speedup(comparison: Comparison) -> _Drawing:
     def draw(width: int) -> Any:
         import altair
 
-        base = _base(altair, data).encode(y=_strategies(altair, comparison))
+        base = parts.base(altair, data).encode(y=parts.strategy_axis(altair, comparison))
         bars = base.mark_bar(height={"band": 0.6}).encode(
             x=altair.X("speedup:Q", title=f"times as fast as {comparison.reference}"),
-            color=_colour(altair, comparison),
+            color=parts.colour(altair, comparison),
         )
         error = base.mark_rule(strokeWidth=2).encode(
             x=altair.X("low:Q", title=""), x2="high:Q", color=altair.value("#222")
         )
-        return (bars + error).properties(width=width, height=_height(len(data)))
+        return (bars + error).properties(width=width, height=parts.height_of(len(data)))
 
     return _Drawing(
         name="speedup",
@@ -111,7 +107,7 @@ def _efficiency(comparison: Comparison) -> _Drawing | None:
         title="Efficiency",
         note="Speed-up divided by how many times the workers of the reference there are.",
         marks=len(data),
-        draw=lambda width: _grouped(comparison, data, "efficiency", width),
+        draw=lambda width: parts.grouped_bars(comparison, data, "efficiency", width),
     )
 
 
@@ -135,15 +131,15 @@ def _phases(comparison: Comparison) -> _Drawing | None:
         import altair
 
         return (
-            _base(altair, data)
+            parts.base(altair, data)
             .mark_bar(height={"band": 0.6})
             .encode(
-                y=_strategies(altair, comparison),
+                y=parts.strategy_axis(altair, comparison),
                 x=altair.X("seconds:Q", title="seconds in training steps", stack="zero"),
-                color=_legend(altair, "phase:N", titles, width),
+                color=parts.colour_legend(altair, "phase:N", titles, width),
                 order="order:Q",
             )
-            .properties(width=width, height=_height(len(comparison.rows)))
+            .properties(width=width, height=parts.height_of(len(comparison.rows)))
         )
 
     cost = max((row.meter_s or 0.0 for row in comparison.rows), default=0.0)
@@ -175,7 +171,7 @@ def _metric(comparison: Comparison) -> _Drawing | None:
         title=f"{name.capitalize()} by epoch",
         note="Median of the runs.",
         marks=lines,
-        draw=lambda width: _lines(comparison, data, "epoch", "epoch", name, width),
+        draw=lambda width: parts.lines_over(comparison, data, "epoch", "epoch", name, width),
     )
 
 
@@ -200,7 +196,7 @@ def _power(comparison: Comparison) -> _Drawing | None:
         title="Power over time",
         note="Processors and GPUs of the machine, idle ones too; the first energy run of each.",
         marks=len({one["strategy"] for one in data}),
-        draw=lambda width: _lines(comparison, data, "minute", "minutes", "watts", width),
+        draw=lambda width: parts.lines_over(comparison, data, "minute", "minutes", "watts", width),
     )
 
 
@@ -219,7 +215,7 @@ def _energy(comparison: Comparison) -> _Drawing | None:
         title="Energy",
         note=f"Processors and GPUs of a whole run, {source}.",
         marks=len(data),
-        draw=lambda width: _grouped(comparison, data, "kilojoules", width),
+        draw=lambda width: parts.grouped_bars(comparison, data, "kilojoules", width),
     )
 
 
@@ -236,7 +232,7 @@ def _edp(comparison: Comparison) -> _Drawing | None:
         title="Energy-delay product",
         note=f"Relative to {comparison.reference}; less is better.",
         marks=len(data),
-        draw=lambda width: _grouped(comparison, data, "energy × time, relative", width),
+        draw=lambda width: parts.grouped_bars(comparison, data, "energy × time, relative", width),
     )
 
 
@@ -254,15 +250,17 @@ def _pareto(comparison: Comparison) -> _Drawing | None:
     def draw(width: int) -> Any:
         import altair
 
-        line = _base(altair, [{"s": s, "j": j} for s, j in front])
-        scatter = _base(altair, points).mark_point(size=110, filled=True)
+        line = parts.base(altair, [{"s": s, "j": j} for s, j in front])
+        scatter = parts.base(altair, points).mark_point(size=110, filled=True)
         logarithmic = altair.Scale(type="log", nice=False, padding=15)
         return (
             line.mark_line(color="#888", strokeDash=[4, 3]).encode(x="s:Q", y="j:Q")
             + scatter.encode(
                 x=altair.X("seconds:Q", title="seconds", scale=logarithmic),
                 y=altair.Y("kilojoules:Q", title="kilojoules", scale=logarithmic),
-                color=_legend(altair, "strategy:N", shown, width, _names(comparison)),
+                color=parts.colour_legend(
+                    altair, "strategy:N", shown, width, parts.strategy_names(comparison)
+                ),
                 shape=altair.Shape("strategy:N", sort=shown, legend=None),
             )
         ).properties(width=width, height=260)
@@ -285,125 +283,9 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[tuple[float, flo
     return front
 
 
-# Parts that charts share
-
-
-def _grouped(comparison: Comparison, data: list[dict[str, Any]], title: str, width: int) -> Any:
-    import altair
-
-    parts = list(dict.fromkeys(one["part"] for one in data))
-    return (
-        _base(altair, data)
-        .mark_bar()
-        .encode(
-            y=_strategies(altair, comparison),
-            yOffset=altair.YOffset("part:N", sort=parts),
-            x=altair.X("value:Q", title=title),
-            color=_legend(altair, "part:N", parts, width),
-        )
-        .properties(width=width, height=_height(len(comparison.rows), 44))
-    )
-
-
-def _lines(
-    comparison: Comparison,
-    data: list[dict[str, Any]],
-    field: str,
-    x_title: str,
-    y_title: str,
-    width: int,
-) -> Any:
-    import altair
-
-    names = [name for name in _names(comparison) if any(one["strategy"] == name for one in data)]
-    last = max(one[field] for one in data)
-    few = field == "epoch" and last <= 10  # there is no half of an epoch
-    axis = altair.Axis(values=list(range(1, last + 1)), format="d") if few else altair.Axis()
-    dashes = [DASHES[_names(comparison).index(name) % len(DASHES)] for name in names]
-    return (
-        _base(altair, data)
-        .mark_line(strokeWidth=2, point={"size": 30} if len(data) <= 80 else False)
-        .encode(
-            x=altair.X(f"{field}:Q", title=x_title, axis=axis),
-            y=altair.Y("value:Q", title=y_title, scale=altair.Scale(zero=False)),
-            color=_legend(altair, "strategy:N", names, width, _names(comparison), lines=True),
-            strokeDash=altair.StrokeDash(
-                "strategy:N",
-                scale=altair.Scale(domain=names, range=dashes),
-                sort=names,
-                legend=_dashes(altair, width),
-            ),
-        )
-        .properties(width=width, height=240)
-    )
-
-
-def _base(altair: Any, data: list[dict[str, Any]]) -> Any:
-    return altair.Chart(altair.Data(values=data))
-
-
-def _strategies(altair: Any, comparison: Comparison) -> Any:
-    axis = altair.Axis(labelLimit=130, labelOverlap=False)
-    return altair.Y("strategy:N", title=None, sort=_names(comparison), axis=axis)
-
-
-def _colour(altair: Any, comparison: Comparison) -> Any:
-    names = _names(comparison)
-    return altair.Color("strategy:N", scale=_scale(altair, names), legend=None)
-
-
-def _legend(
-    altair: Any,
-    field: str,
-    names: list[str],
-    width: int,
-    known: list[str] | None = None,
-    *,
-    lines: bool = False,
-) -> Any:
-    """Colours of these names; where `known` holds more, each keeps the colour it has there."""
-    legend = altair.Legend(
-        orient="bottom",
-        columns=3 if width == WIDE else 1,
-        title=None,
-        labelLimit=220,
-        symbolType="stroke" if lines else "square",
-        symbolStrokeWidth=3 if lines else 0,
-    )
-    return altair.Color(field, scale=_scale(altair, names, known), legend=legend, sort=names)
-
-
-def _dashes(altair: Any, width: int) -> Any:
-    """The same legend for the dashes, so that both are shown as one."""
-    return altair.Legend(orient="bottom", columns=3 if width == WIDE else 1, title=None)
-
-
-def _scale(altair: Any, names: list[str], known: list[str] | None = None) -> Any:
-    order = known or names
-    colours = [COLOURS[order.index(name) % len(COLOURS)] for name in names]
-    return altair.Scale(domain=names, range=colours)
-
-
-def _names(comparison: Comparison) -> list[str]:
-    return [row.strategy for row in comparison.rows]
-
-
 def _timed(comparison: Comparison, row: Row) -> list[Result]:
     return [
         one
         for one in comparison.results
         if one.strategy == row.strategy and one.kind == "timed" and one.state == "done"
     ]
-
-
-def _height(rows: int, each: int = 30) -> int:
-    return rows * each + 10
-
-
-def _svg(chart: Any) -> str:
-    """The picture as text, in the fonts that the reader has."""
-    file = io.StringIO()
-    chart.configure(font="Arial, Liberation Sans, DejaVu Sans, sans-serif").configure_axis(
-        labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titlePadding=12
-    ).configure_legend(labelFontSize=12).configure_view(stroke=None).save(file, format="svg")
-    return file.getvalue()

@@ -215,30 +215,15 @@ def _detail(sequential: Side, parallel: Side, workers: int) -> Detail:
         event for event in events(sequential.directory / "trace-0.jsonl") if event["k"] == "network"
     ]
     return Detail(
-        sequential=_samples_by_step(sequential.directory, 0),
-        parallel=[_samples_by_step(parallel.directory, rank) for rank in range(workers)],
+        sequential=_digests(sequential.directory, 0),
+        parallel=[_digests(parallel.directory, rank) for rank in range(workers)],
         batchnorm=any(event["batchnorm"] for event in networks),
     )
 
 
-def _samples_by_step(directory: Path, rank: int) -> list[list[int]]:
+def _digests(directory: Path, rank: int) -> list[list[int]]:
     """The digests of the samples that each step learned from."""
-    found: list[list[int]] = []
-    waiting_by_loader: dict[int, list[int]] = {}
-    learned: list[int] = []
-    for event in events(directory / f"trace-{rank}.jsonl"):
-        match event["k"]:
-            case "batch":
-                waiting_by_loader[event["l"]] = event["d"]
-            case "idle" | "end":
-                waiting_by_loader.pop(event["l"], None)
-            case "back":
-                learned += [digest for one in waiting_by_loader.values() for digest in one]
-                waiting_by_loader.clear()
-            case "step":
-                found.append(learned)
-                learned = []
-    return found
+    return [step.digests for step in read_worker(directory, rank, digests=True).steps]
 
 
 def _compare_final(found: Comparison, sequential: Side, parallel: Side) -> None:

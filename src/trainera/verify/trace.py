@@ -17,6 +17,8 @@ class Step:
     samples: int = 0
     """The sum of the digests of the samples since the last step: it does not depend on order."""
     count: int = 0
+    digests: list[int] = field(default_factory=list)
+    """Those digests one by one, if they were asked for."""
     indices: int | None = 0
     """The same of the places in the dataset, where they are known."""
     losses: list[float] = field(default_factory=list)
@@ -85,10 +87,10 @@ class Worker:
     """Samples that it learned from."""
 
 
-def read_worker(directory: Path, rank: int) -> Worker:
-    """Everything that one worker left."""
+def read_worker(directory: Path, rank: int, *, digests: bool = False) -> Worker:
+    """Everything that one worker left; `digests` also keeps those of single samples."""
     worker = Worker(rank=rank)
-    reader = _Reader(worker)
+    reader = _Reader(worker, digests=digests)
     for event in events(directory / f"trace-{rank}.jsonl"):
         reader.take(event)
     stdout = directory / f"stdout-{rank}"
@@ -110,6 +112,7 @@ def events(path: Path) -> Iterator[dict[str, Any]]:
 class _Batch:
     def __init__(self, event: dict[str, Any]) -> None:
         digests = event.get("d", ())
+        self.digests = digests
         self.count = len(digests)
         self.samples = sum(digests) & _MASK
         places = event.get("i")
@@ -124,8 +127,9 @@ def hash_of_index(index: int) -> int:
 class _Reader:
     """Sorts batches into those that were learned from and those of evaluations."""
 
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Worker, *, digests: bool) -> None:
         self._worker = worker
+        self._digests = digests
         self._waiting: dict[int, _Batch] = {}
         self._passed: dict[int, tuple[int, int]] = {}
         """By loader: digests and number of samples of the present pass that taught nothing."""
@@ -182,6 +186,8 @@ class _Reader:
             self._learned.add(loader)
             step.samples = (step.samples + batch.samples) & _MASK
             step.count += batch.count
+            if self._digests:
+                step.digests += batch.digests
             if batch.indices is None or step.indices is None:
                 step.indices = None
             else:

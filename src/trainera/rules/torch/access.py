@@ -33,7 +33,7 @@ NAME = "access"
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
-    if engine.bare == "{}":
+    if not engine.wraps:
         return
     methods = spots(facts.through.values())
     for node, found in methods.items():

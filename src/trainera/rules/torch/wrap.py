@@ -169,7 +169,7 @@ def _block_of(carrier: Carrier) -> list[ast.stmt]:
 
 def _without_parallel(spot: Spot, engine: Engine) -> Finding:
     """DataParallel shares a batch among the devices of one process: each worker has one device."""
-    if engine.bare != "{}":
+    if engine.wraps:
         reason = "DataParallel is replaced: each worker has one device"
         return edit(NAME, spot.file, spot.node, Unwrap(), reason, ())
     # The engine has no wrapper to take its place, and the script may ask for its `.module`.
