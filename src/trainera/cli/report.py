@@ -21,6 +21,8 @@ EPILOG = """\
   trainera report bench.db -o report.html
   trainera report bench.db --format md
   trainera report FOLDER --reference '1 GPU'      of published measurements
+  trainera report --format tensorboard -o runs    each run for TensorBoard
+  trainera report --format mlflow                 to where MLFLOW_TRACKING_URI says
 """
 _NEEDS = ("altair", "jinja2", "numpy", "scipy", "vl_convert")
 
@@ -32,6 +34,14 @@ class Form(str, Enum):
     MARKDOWN = "md"
     CSV = "csv"
     JSON = "json"
+    TENSORBOARD = "tensorboard"
+    MLFLOW = "mlflow"
+
+
+_TRACKERS = {
+    Form.TENSORBOARD: ("tensorboard", "tensorboard"),
+    Form.MLFLOW: ("mlflow", "mlflow"),
+}
 
 
 def report(
@@ -42,7 +52,9 @@ def report(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", help="Where to; report.html if HTML is asked for, else stdout."
+            "-o",
+            "--output",
+            help="File: report.html for HTML, else stdout. Folder for tensorboard and mlflow.",
         ),
     ] = None,
     form: Annotated[Form, typer.Option("--format", help="What to write.")] = Form.HTML,
@@ -72,6 +84,9 @@ def report(
     ):
         names = sorted({row.strategy for one in found.sections for row in one.comparison.rows})
         raise UserError(f"--reference '{reference}': not measured — there is {', '.join(names)}")
+    if form in _TRACKERS:
+        _export(found, form, output)
+        return
     writers = {
         Form.HTML: as_html,
         Form.MARKDOWN: forms.as_markdown,
@@ -88,6 +103,35 @@ def report(
     for section in found.sections:
         render.say(f"{section.comparison.title}: {section.verdict.text}")
     render.say(f"trainera: the report is in {render.shown(output)}")
+
+
+def _export(found: "Document", form: Form, output: Path | None) -> None:
+    """Hands every run to another tool, which has to be there."""
+    module, package = _TRACKERS[form]
+    if importlib.util.find_spec(module) is None:
+        raise UserError(f"--format {form.value} needs {package}: pip install {package}")
+    from trainera.report import trackers
+
+    if form is Form.TENSORBOARD:
+        if importlib.util.find_spec("torch") is None:
+            raise UserError("--format tensorboard needs torch: pip install 'trainera[torch]'")
+        folder = output or Path("runs")
+        count = trackers.to_tensorboard(found.results, folder)
+        look = f"tensorboard --logdir {render.shown(folder)}"
+    else:
+        if output is not None:
+            output.mkdir(parents=True, exist_ok=True)
+        from mlflow.exceptions import MlflowException
+
+        try:
+            count = trackers.to_mlflow(found.results, output, "trainera")
+        except MlflowException as error:
+            raise UserError(f"MLflow: {error}", Status.FAILED) from None
+        place = "" if output is None else f" --backend-store-uri sqlite:///{output}/mlflow.db"
+        look = f"mlflow ui{place}"
+    left = len(found.results) - count
+    kept = f"; {left} were there already or did not finish" if left else ""
+    render.say(f"trainera: {count} runs written{kept}. Look at them with: {look}")
 
 
 def _document(path: Path, reference: str | None, wanted: str) -> "Document":
