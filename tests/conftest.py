@@ -8,9 +8,11 @@ import pytest
 
 from tests.tools.runs import Runner
 
-# Started in the background, a process ignores Ctrl-C and so would all that the tests start.
+# Started in the background, a process ignores Ctrl-C, and hanging up under nohup; so would all
+# that the tests start.
 with contextlib.suppress(ValueError):
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

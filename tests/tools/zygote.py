@@ -93,6 +93,7 @@ def main() -> None:
     import sklearn.datasets
     import sklearn.metrics
     import torch
+    import torch._dynamo  # which DDP and optimizers import when they are made
     import torch.nn.parallel
     import torch.utils.data
 
