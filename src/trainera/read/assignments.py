@@ -244,6 +244,7 @@ class Assignments(Wholes):
         value: ast.expr | None,
     ) -> None:
         parts = target.elts
+        self.needed_by_all(value or target, [kind], frame)
         values: list[ast.expr | None] = [None] * len(parts)
         if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(parts):
             values = list(value.elts)

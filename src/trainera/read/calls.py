@@ -1,10 +1,12 @@
 """Follows calls: of the script's own functions and classes, of networks, losses and tensors."""
 
 import ast
+from collections import Counter
 from dataclasses import replace
 
 from trainera.read import tables
 from trainera.read.core import Frame
+from trainera.read.facts import Decisions
 from trainera.read.kinds import (
     PLAIN,
     UNKNOWN_YET,
@@ -33,14 +35,22 @@ from trainera.read.library import is_meter
 from trainera.read.methods import Methods
 from trainera.read.networks import add_model
 from trainera.read.records import as_record, field_names
+from trainera.read.source import SourceFile
 
 MAX_DEPTH = 40
+MAX_RECURSION = 2
+"""Calls within calls of a function that are told apart by the numbers that they are given."""
 
 
 class Calls(Methods):
     """The part of the analyser that follows calls."""
 
     depth = 0
+
+    def __init__(self, files: dict[str, SourceFile], decisions: Decisions) -> None:
+        super().__init__(files, decisions)
+        self.nested: Counter[ast.AST] = Counter()
+        """How often each function is being called at the moment."""
 
     def call(self, node: ast.Call, frame: Frame) -> Kind:
         function = node.func
@@ -121,6 +131,9 @@ class Calls(Methods):
         lenient: bool = False,
     ) -> Kind:
         """Runs a function of the script's for arguments of these kinds."""
+        if self.nested[function.node] >= MAX_RECURSION:
+            arguments = [_any_number(kind) for kind in arguments]
+            keywords = {name: _any_number(kind) for name, kind in keywords.items()}
         loop = self.open_loops[-1].node if self.open_loops else None
         key = (
             function.node,
@@ -147,6 +160,7 @@ class Calls(Methods):
         self.active.add(context)
         self.visited.add(function.node)
         self.depth += 1
+        self.nested[function.node] += 1
         if isinstance(function.node, ast.Lambda):
             result = self.eval(function.node.body, callee)
         else:
@@ -155,6 +169,7 @@ class Calls(Methods):
                 self.scopes[callee.scope] = (callee.env, callee.outer)
             result = callee.returns if callee.returns is not None else Const(None)
         self.depth -= 1
+        self.nested[function.node] -= 1
         self.active.discard(context)
         if callee.yields is not None:
             result = _generated(callee.yields, callee)
@@ -232,6 +247,12 @@ class Calls(Methods):
                         kind = positional.pop(0)
                     self.set_attribute(cls, name, kind if kind is not None else PLAIN)
         return made
+
+
+def _any_number(kind: Kind) -> Kind:
+    """A function that calls itself counts something down: its end is not seen here."""
+    number = isinstance(kind, Const) and type(kind.value) in (int, float)
+    return PLAIN if number else kind
 
 
 def _goes_backward(node: ast.AST) -> bool:

@@ -48,6 +48,10 @@ class Methods(Networks):
                 return self._model_method(node, function, owner, frame)
             case Solo():
                 self.handed_over(node, self.whole_arguments(node, frame), frame)
+                made = self.facts.once.get((frame.context, function.value))
+                if made is not None and made.what == "os.popen" and name.startswith("read"):
+                    self.agreed(node, Own("what one worker was told"), frame)
+                    return PLAIN
                 return owner
             case Optimizer() if name == "step" and (node.args or node.keywords):
                 self.trouble(

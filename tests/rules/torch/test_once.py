@@ -142,6 +142,11 @@ def test_how_a_file_is_opened_is_not_known() -> None:
             "place = crew.agree(crew.once(shutil.copy, 'a', 'b'))",
         ),
         ("import shutil", "shutil.copy('a', 'b')", "crew.once(shutil.copy, 'a', 'b')"),
+        (
+            "import os",
+            "_, width = os.popen('stty size', 'r').read().split()",
+            "_, width = crew.agree(crew.once(os.popen, 'stty size', 'r').read()).split()",
+        ),
     ],
 )
 def test_answers_are_told_to_all(imports: str, before: str, after: str) -> None:
@@ -254,3 +259,7 @@ def test_files_that_are_more_than_text(imports: str, before: str, after: str) ->
 )
 def test_files_that_are_only_read(imports: str, line: str) -> None:
     assert beyond(imports=imports, setup=line) == []
+
+
+def test_what_one_worker_has_is_not_taken_apart() -> None:
+    refused(imports="import os", before="a, b = os.popen('date')")
