@@ -20,7 +20,7 @@ from torch._C import _distributed_c10d as native
 
 from trainera.crew.state import CREW
 from trainera.crew.streams import STREAMS
-from trainera.crew.transport import TRANSPORT
+from trainera.crew.transport import settle
 
 
 def join() -> None:
@@ -60,7 +60,7 @@ def launched_rank() -> int:
 
 def leave() -> None:
     """Ends the process group at exit, without waiting for workers that may be gone."""
-    TRANSPORT.settle()
+    settle()
     if dist.is_initialized():
         with contextlib.suppress(Exception):
             dist.destroy_process_group()

@@ -16,7 +16,14 @@ from torch.utils.data import (
 
 from trainera.crew.passes import Pass, StandIn
 from trainera.crew.reduction import reduce_values
-from trainera.crew.rows import Cutter, checked_rows, concatenated, portable
+from trainera.crew.rows import (
+    Cutter,
+    checked_rows,
+    concatenated,
+    portable,
+    row_count,
+    slice_bounds,
+)
 from trainera.crew.sampling import SliceSampler, Together
 from trainera.crew.state import CREW, StepValues
 from trainera.crew.streams import STREAMS
@@ -216,6 +223,18 @@ class Split(StepValues):
             return loss.nan_to_num() * 0.0
         scaled: torch.Tensor = loss * (mine / whole / self.fraction)
         return scaled
+
+    def mine(self, rows: Any) -> Any:
+        """This worker's rows of what was made for all samples of the batch, as each worker does."""
+        if CREW.size == 1:
+            return rows
+        whole, mine = self._step
+        start, stop = slice_bounds(whole, CREW.rank, CREW.size)
+        if mine:
+            return Cutter().cut(rows, whole, start, stop)
+        # An idle worker computes with the rows that stand in for a batch: as many as those.
+        count = row_count(self._stand_in.row) if self._stand_in.kept else min(2, whole)
+        return rows[[number % whole for number in range(count or 1)]]
 
     def gather(self, value: Any) -> Any:
         """The rows of all workers, in order: what the sequential script has at this place.

@@ -1,6 +1,7 @@
 """The three collectives that the runtime is made of: the one place that asks an engine for them."""
 
 import time
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -9,6 +10,7 @@ import torch.distributed as dist
 from trainera.crew.state import CREW
 
 SETTLE_S = 0.5
+QUIET = 3
 
 
 class TorchCollectives:
@@ -27,50 +29,46 @@ class TorchCollectives:
 
 
 class Transport:
-    """Moves tensors between workers, and remembers which it moved last."""
+    """Moves tensors between workers."""
 
     def __init__(self) -> None:
         # Whoever joins the crew by another engine puts that engine's collectives here.
         self.by: Any = TorchCollectives()
-        self.last: list[torch.Tensor] = []
 
     def add_up(self, tensor: torch.Tensor) -> None:
         """Replaces the tensor by the sum of those of all workers."""
         self.by.add_up(tensor)
-        self.last = [tensor]
 
     def broadcast(self, tensor: torch.Tensor) -> None:
         """Replaces the tensor by the first worker's."""
         self.by.broadcast(tensor)
-        self.last = [tensor]
 
     def gather(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         """The tensors, of one size, of all workers in their order."""
         received: list[torch.Tensor] = self.by.gather(tensor)
-        self.last = [tensor, *received]
         return received
 
-    def settle(self) -> None:
-        """Waits for what was moved last; to be called before the process ends."""
-        settle(self.last)
-        self.last = []
 
+def settle() -> None:
+    """Waits until gloo's own threads are at rest; to be called before the process ends.
 
-def settle(moved: list[torch.Tensor]) -> None:
-    """Waits until gloo's own threads have let go of the tensors that were moved.
-
-    They do so a moment after the collective is done, and need the interpreter for it. At
-    exit it may be gone by then, which ends the process with an abort after good work.
+    A moment after a collective is done they let go of what it moved, and need the interpreter for
+    it. At exit it may be gone by then, which ends the process with an abort after good work.
     """
     end = time.monotonic() + SETTLE_S
-    while any(map(users, moved)) and time.monotonic() < end:
-        time.sleep(0.001)
+    quiet = 0
+    while quiet < QUIET and time.monotonic() < end:
+        time.sleep(0.002)  # whoever waits for the interpreter gets it now
+        quiet = 0 if any(map(_is_busy, Path("/proc/self/task").glob("*"))) else quiet + 1
 
 
-def users(tensor: torch.Tensor) -> int:
-    """How many use the tensor besides this one."""
-    count: int = tensor._use_count()  # type: ignore[attr-defined]
-    return count - 1
+def _is_busy(thread: Path) -> bool:
+    """Whether one of gloo's threads runs, or would if there were a core for it."""
+    try:
+        name, _, rest = (thread / "stat").read_text().partition("(")[2].rpartition(")")
+    except OSError:  # it has just ended
+        return False
+    return name.startswith("pt_gloo") and rest.split()[0] == "R"
 
 
 TRANSPORT = Transport()

@@ -160,6 +160,8 @@ class Facts:
     escapes: dict[Key, Escape] = field(default_factory=dict)
     plain: set[Key] = field(default_factory=set)
     """Expressions that were looked at as an escape and were none."""
+    cuts: dict[Key, Spot] = field(default_factory=dict)
+    """Rows that are made for the whole batch; what the loader is called there."""
     tallies: dict[Key, Tally] = field(default_factory=dict)
     backwards: dict[Key, Backward] = field(default_factory=dict)
     weighed: dict[Key, Weighed] = field(default_factory=dict)

@@ -1,5 +1,6 @@
 """How kinds combine: where paths meet, and what stands inside of what."""
 
+from trainera.read import tables
 from trainera.read.kinds import (
     NOBODY,
     PLAIN,
@@ -55,6 +56,8 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
     if isinstance(left, External) and isinstance(right, External):
         # One of several optimizers, chosen when the script runs.
         optimizers = all(kind.name.startswith("torch.optim.") for kind in (left, right))
+        if {left.name, right.name} <= tables.TYPED:
+            return left  # one of the processor, one of the GPU
         return External("torch.optim.Optimizer") if optimizers else PLAIN
     if isinstance(left, Params) and isinstance(right, Params):
         return Params(left.models | right.models)

@@ -4,9 +4,9 @@ import ast
 from dataclasses import replace
 
 from trainera.read import tables, tensors, world
-from trainera.read.affairs import Affairs
 from trainera.read.containers import is_namespace
 from trainera.read.core import Frame
+from trainera.read.draws import Draws
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -40,7 +40,7 @@ from trainera.read.suspects import is_figure, mixes_rows
 from trainera.read.wholes import first_share
 
 
-class Library(Affairs):
+class Library(Draws):
     """The part of the analyser that knows what libraries do."""
 
     def external(self, name: str, node: ast.Call, frame: Frame) -> Kind:
@@ -84,7 +84,10 @@ class Library(Affairs):
             return kind
         if (last == "open" and name != "os.open") or name in world.OPENERS:
             return self._open(name, node, frame)
-        if name.startswith(("torch.", "numpy.", "np.")):
+        kind = self.made_to_size(name, last, node, frame)
+        if kind is not None:
+            return kind
+        if name.startswith(("torch.", "numpy.")):
             kind = self._tensor_function(name, last, node, frame)
             if kind is not None:
                 return kind
@@ -240,17 +243,7 @@ class Library(Affairs):
             loop = self.open_loops[-1].node if self.open_loops else None
             return Const(0, loop)
         if not kinds or not any(holds_share(kind) for kind in kinds):
-            if name in tables.OWN_RANDOM and self.open_loops:
-                return Own("this worker's random numbers")
             return None
-        if last in ("zeros", "ones", "full", "rand", "randn", "empty"):
-            sizes = positional[0].items if isinstance(positional[0], Bunch) else positional
-            if sizes and isinstance(sizes[0], Count) and "generator" in keywords:
-                why = "numbers drawn from a generator of the script's own belong to the whole batch"
-                return Lost(sizes[0].loaders, why)
-            if sizes and isinstance(sizes[0], Count):
-                return Shard(sizes[0].loaders, rank=len(sizes))
-            return self.assumed(node, list(sizes), frame) if frame.lenient else None
         if last in ("cat", "concat", "stack", "hstack", "concatenate"):
             return self._joined(last, positional, keywords, node, frame)
         shares = [kind for kind in kinds if isinstance(kind, Share)]

@@ -46,6 +46,9 @@ class Methods(Networks):
                 return self._share_method(node, function, owner, frame)
             case Model():
                 return self._model_method(node, function, owner, frame)
+            case Own() if "random" in owner.what:
+                self.whole_arguments(node, frame)
+                return owner
             case Solo():
                 self.handed_over(node, self.whole_arguments(node, frame), frame)
                 made = self.facts.once.get((frame.context, function.value))

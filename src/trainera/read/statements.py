@@ -8,6 +8,7 @@ from trainera.read.kinds import (
     PLAIN,
     Bunch,
     Const,
+    Instance,
     Iter,
     Kind,
     Listing,
@@ -17,7 +18,7 @@ from trainera.read.kinds import (
     Shard,
     Share,
 )
-from trainera.read.lattice import element, holds_share, is_zero, join
+from trainera.read.lattice import element, flat, holds_share, is_zero, join
 from trainera.read.lifetimes import is_main_guard
 from trainera.read.records import is_structure
 from trainera.read.sets import Sets
@@ -137,17 +138,28 @@ class Statements(Sets):
         """A loop that draws its batches by ``next(…)`` is a loop over batches, too."""
         for statement in node.body:
             for part in ast.walk(statement):
-                if (
-                    isinstance(part, ast.Call)
-                    and isinstance(part.func, ast.Name)
-                    and part.func.id == "next"
-                    and part.args
-                ):
-                    drawn = self.eval(part.args[0], frame)
-                    if isinstance(drawn, Iter):
-                        text = self.name_of(Loader(drawn.loaders), frame)
-                        return self.batch_loop(node, drawn.loaders, text, frame)
+                if not isinstance(part, ast.Call):
+                    continue
+                loaders = self._drawn_from(part, frame)
+                if loaders:
+                    text = self.name_of(Loader(loaders), frame)
+                    return self.batch_loop(node, loaders, text, frame)
         return None
+
+    def _drawn_from(self, node: ast.Call, frame: Frame) -> frozenset[ast.AST]:
+        """The loaders whose next batch a call gives, by itself or by an object of the script's."""
+        function = node.func
+        if isinstance(function, ast.Name) and function.id == "next" and node.args:
+            drawn = self.eval(node.args[0], frame)
+            return drawn.loaders if isinstance(drawn, Iter) else frozenset()
+        if not isinstance(function, ast.Attribute) or self.open_loops or node.args:
+            return frozenset()
+        if not isinstance(self.eval(function.value, frame), Instance):
+            return frozenset()
+        with self.on_trial():
+            given = self.eval(node, frame)
+        parts = [kind for kind in flat(given) if isinstance(kind, Shard)]
+        return parts[0].loaders if parts else frozenset()
 
     def _loop(
         self,

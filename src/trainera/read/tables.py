@@ -65,6 +65,7 @@ ELEMENTWISE = frozenset(
         "isnan le leaky_relu lerp log log10 log1p log2 logical_and logical_not logical_or logit "
         "logsigmoid long lt masked_fill masked_fill_ maximum minimum mish mul mul_ nan_to_num ne "
         "neg negative not_equal numpy one_hot ones_like pin_memory pow rand_like randn_like "
+        "normal_ uniform_ bernoulli_ random_ "
         "reciprocal relu relu_ remainder requires_grad_ round rsqrt selu short sigmoid sign silu "
         "sin sinh softplus sqrt square sub sub_ tan tanh tanhshrink threshold to tolist "
         "true_divide trunc type type_as where xlogy zeros_like astype copy asarray array "
@@ -138,7 +139,27 @@ WRAPPER_OK = {
 MOVES = {"to", "cuda", "cpu", "double", "float", "half", "bfloat16", "xpu", "type"}
 SAME_MODEL = {"train", "eval", "requires_grad_", "apply", "share_memory"}
 
-OWN_RANDOM = {"torch.rand", "torch.randn", "torch.randint", "torch.randperm", "torch.bernoulli"}
+# Functions that draw from the generator that all of torch shares; those of numpy.random and of
+# random do, but for these.
+OWN_RANDOM = {
+    *("torch.rand", "torch.randn", "torch.randint", "torch.randperm", "torch.bernoulli"),
+    *("torch.normal", "torch.multinomial", "torch.poisson"),
+}
+NO_DRAW = {"seed", "get_state", "set_state", "getstate", "setstate", "default_rng"}
+# What makes a tensor of a size: given as numbers or as a tuple,
+MADE = {"zeros", "ones", "full", "rand", "randn", "empty"}
+# or as the first argument, after which others come,
+SIZE_FIRST = {"full", "standard_normal", "random", "random_sample", "ranf", "sample"}
+# or as the last one.
+SIZE_LAST = {
+    *("randint", "normal", "uniform", "beta", "gamma", "binomial", "poisson", "exponential"),
+    *("laplace", "logistic", "lognormal", "geometric", "gumbel", "rayleigh", "triangular"),
+}
+TYPED = {
+    f"torch.{place}{name}Tensor"
+    for place in ("", "cuda.")
+    for name in ("", "Float", "Double", "Half", "Long", "Int", "Byte", "Bool")
+}
 PROGRESS = ("tqdm", "track", "trange", "progress_bar", "master_bar")
 
 # Who already does what we would do: import → (what it is, how it is launched).

@@ -49,7 +49,7 @@ def test_a_time_limit() -> None:
 
 def test_random_numbers_inside_a_pass() -> None:
     assert beyond(step="if torch.rand(1).item() > 2:\n    break") == [
-        "if crew.agree(torch.rand(1).item() > 2):"
+        "if crew.agree(torch.rand(1)).item() > 2:"
     ]
 
 

@@ -1,8 +1,8 @@
 """Decisions that hang on the clock or on files are the first worker's.
 
-**What.** A condition that reads the clock, the file system or a worker's own random numbers is put
-into `crew.agree(…)`; likewise a generator that seeds itself, and the items of a set where they are
-taken one after the other.
+**What.** A condition that reads the clock or the file system is put into `crew.agree(…)`; likewise
+a number that torch draws once for a batch, a generator that seeds itself, and the items of a set
+where they are taken one after the other.
 
 **Why.** `if os.path.exists("last.pt")` may be true for a worker that comes a moment later;
 `if time.time() > limit` differs by microseconds. Workers that take different branches hang. A set

@@ -1,0 +1,96 @@
+"""Random numbers and tensors of a given size, made while a batch is trained on.
+
+In the body of a loop each worker draws from a stream of torch of its own, as dropout needs, but all
+draw alike from numpy.random and random. So rows that torch makes for the samples of a slice are
+this worker's; rows that numpy draws are drawn for the whole batch, of which each worker takes its
+own. What torch draws once for the batch, a factor or a choice, must be told to all.
+"""
+
+import ast
+
+from trainera.read import tables, tensors
+from trainera.read.affairs import Affairs
+from trainera.read.core import Frame
+from trainera.read.kinds import Bunch, Count, Kind, Lost, Own, Shard, Share, Thing
+from trainera.read.lattice import holds_share
+
+BY_CHANCE = Own("this worker's random numbers")
+
+
+class Draws(Affairs):
+    """The part of the analyser that knows how many numbers are drawn, and for whom."""
+
+    def made_to_size(self, name: str, last: str, node: ast.Call, frame: Frame) -> Kind | None:
+        """A tensor of a size that the call names; None if it is none, or of no known size."""
+        alike, typed = drawn_alike(name), name in tables.TYPED
+        made = last in tables.MADE and name.startswith(("torch.", "numpy."))
+        if not (alike or made or typed or name in tables.OWN_RANDOM):
+            return None
+        self.facts.cuts.pop((frame.context, node), None)
+        if alike:
+            self.facts.plain.add((frame.context, node))
+            self.together()  # a worker that left one out would go on with other numbers
+        positional, keywords = self.arguments(node, frame)
+        if typed and positional and isinstance(positional[0], Shard):
+            return tensors.method("detach", positional[0], [], {})
+        sizes, others = _size(name, last, positional, keywords)
+        counts = [place for place, kind in enumerate(sizes) if isinstance(kind, Count)]
+        if counts == [0] and not any(map(holds_share, others)):
+            count = sizes[0]
+            assert isinstance(count, Count)
+            if "generator" in keywords:
+                why = "numbers drawn from a generator of the script's own belong to the whole batch"
+                return Lost(count.loaders, why)
+            rows = Shard(count.loaders, rank=len(sizes))
+            return self._cut_out(rows, node, frame) if alike else rows
+        kinds = [*positional, *keywords.values()]
+        once = name in tables.OWN_RANDOM and not any(map(holds_share, kinds))
+        if once and self.open_loops:
+            if frame.lenient:
+                return BY_CHANCE
+            self.agreed(node, BY_CHANCE, frame)
+            return Thing(node, name)
+        if frame.lenient and any(isinstance(kind, Share) for kind in sizes):
+            return self.assumed(node, list(sizes), frame)
+        return None
+
+    def _cut_out(self, rows: Shard, node: ast.Call, frame: Frame) -> Kind:
+        """Rows that are drawn for the whole batch: the slice's are cut out of them."""
+        text = None if frame.lenient else self.loader_text(rows.loaders, frame)
+        if text is None:
+            return Lost(rows.loaders, "its random numbers are drawn for one worker's slice")
+        self.whole_arguments(node, frame)
+        self.facts.plain.discard((frame.context, node))
+        self.facts.cuts[frame.context, node] = self.spot(node, frame, text)
+        return rows
+
+    def assumed(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> Kind:
+        raise AssertionError
+
+
+def drawn_alike(name: str) -> bool:
+    """Whether a function draws from a generator that is the same on all workers."""
+    module, _, last = name.rpartition(".")
+    drawing = module in ("random", "numpy.random") and last[:1].islower()
+    return drawing and last not in tables.NO_DRAW
+
+
+def _size(
+    name: str, last: str, positional: list[Kind], keywords: dict[str, Kind]
+) -> tuple[tuple[Kind, ...], list[Kind]]:
+    """The kinds of the dimensions that a call names, and its other arguments."""
+    others = [kind for word, kind in keywords.items() if word not in ("size", "shape")]
+    named = keywords.get("size") or keywords.get("shape")
+    if named is not None:
+        return _dimensions(named), [*others, *positional]
+    if last in tables.SIZE_LAST and len(positional) > 1:
+        return _dimensions(positional[-1]), [*others, *positional[:-1]]
+    if last in tables.SIZE_FIRST and positional:
+        return _dimensions(positional[0]), [*others, *positional[1:]]
+    if last in tables.MADE or name in tables.TYPED:
+        return _dimensions(positional[0]) if len(positional) == 1 else tuple(positional), others
+    return (), [*others, *positional]
+
+
+def _dimensions(kind: Kind) -> tuple[Kind, ...]:
+    return kind.items if isinstance(kind, Bunch) else (kind,)

@@ -1,0 +1,47 @@
+"""Rows that numpy draws for the samples of a batch are drawn for the whole batch and shared out.
+
+**What.** `loader.mine(…)` is put around `np.random.normal(size=(len(x), …))` and its like, and the
+number of samples in it becomes that of the whole batch.
+
+**Why.** All workers draw the same numbers from numpy.random and random, so that choices which the
+script makes by them are the same everywhere. For their slices they would draw the same noise, too,
+and, where slices differ in size, go on with different numbers.
+
+**Example.**
+
+    - z = torch.Tensor(np.random.normal(0, 1, (x.size(0), 100)))
+    + z = torch.Tensor(loader.mine(np.random.normal(0, 1, (loader.sum(x.size(0)), 100))))
+
+**Safety.** Every sample gets the very numbers that it gets in the sequential script.
+
+**Limits.** Inside of a network such a draw is refused. Rows that torch draws are left alone: each
+worker has a stream of its own for them, as for dropout.
+"""
+
+from collections.abc import Iterator
+
+from trainera.engines.base import CREW, Engine
+from trainera.plan import Options
+from trainera.read.facts import Facts, by_node
+from trainera.rules.torch._tools import Finding, edit, refuse, wrap
+
+NAME = "draw"
+
+
+def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+    plain = {node for _, node in facts.plain}
+    for node, records in by_node(facts.cuts):
+        texts = {record.what for record in records}
+        record = next(iter(records))
+        if node in plain or len(texts) > 1:
+            yield refuse(
+                NAME,
+                record.file,
+                node,
+                "rows are drawn for slices of batches here, and for something else",
+                "which of them it is cannot be told here",
+                "draw the two in functions of their own",
+            )
+            continue
+        reason = "drawn for the whole batch, as in the sequential script; each worker takes its own"
+        yield edit(NAME, record.file, node, wrap(f"{texts.pop()}.mine({{}})"), reason, (CREW,))
