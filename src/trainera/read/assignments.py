@@ -258,7 +258,7 @@ class Assignments(Wholes):
         self, node: ast.stmt, target: ast.expr, value: ast.expr, kind: Kind, frame: Frame
     ) -> None:
         """Remembers where a variable receives a network from a call."""
-        if isinstance(kind, Model) and not kind.part and isinstance(value, ast.Call):
+        if isinstance(kind, Model) and not kind.part and isinstance(value, ast.Call | ast.IfExp):
             if isinstance(target, ast.Name | ast.Attribute):
                 self.carry(node, target, value, kind, frame)
         elif isinstance(kind, Bunch) and isinstance(target, ast.Tuple):

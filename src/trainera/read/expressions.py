@@ -84,6 +84,9 @@ class Expressions(Containers):
                     joined = join(joined, kind)
                 return Own(ALONE) if isinstance(joined, Solo) else joined or PLAIN
             case ast.IfExp():
+                known = self.truth(node.test, frame)
+                if known is not None:
+                    return self.eval(node.body if known else node.orelse, frame)
                 self.condition(node.test, frame)
                 return join(self.eval(node.body, frame), self.eval(node.orelse, frame))
             case ast.Tuple() | ast.List():

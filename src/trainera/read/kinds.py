@@ -102,6 +102,13 @@ class Model(Kind):
     """``sequence``: it takes the batch second; ``batch``: it works across the batch."""
     inside: tuple["Model", ...] = ()
     """Networks of the script's own that a container of torch's holds."""
+    choices: tuple[Class | None, ...] = ()
+    """If it may be of several classes: which; None for one that is not the script's own."""
+
+    @property
+    def classes(self) -> tuple[Class | None, ...]:
+        """The classes that it may be of."""
+        return self.choices or (self.cls,)
 
 
 @dataclass(frozen=True)

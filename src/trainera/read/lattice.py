@@ -5,6 +5,7 @@ from trainera.read.kinds import (
     NOBODY,
     PLAIN,
     Bunch,
+    Class,
     Const,
     Count,
     External,
@@ -97,7 +98,12 @@ def _join_models(left: Model, right: Model) -> Kind:
         left.layer if left.layer == right.layer else "",
         left.layout or right.layout,
         left.inside or right.inside,
+        () if left.classes == right.classes else _either(left.classes + right.classes),
     )
+
+
+def _either(classes: tuple[Class | None, ...]) -> tuple[Class | None, ...]:
+    return tuple(dict.fromkeys(classes))
 
 
 def _join_shares(left: Kind, right: Kind) -> Kind:

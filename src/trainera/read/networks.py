@@ -24,7 +24,7 @@ from trainera.read.kinds import (
     Share,
     Thing,
 )
-from trainera.read.lattice import holds_share, whole_of
+from trainera.read.lattice import holds_share, join, whole_of
 from trainera.read.library import Library, is_meter
 from trainera.read.suspects import is_figure, layer_mixes, mixes_rows
 from trainera.read.training import PAIR_LAYERS
@@ -143,11 +143,9 @@ class Networks(Library):
             self.begins(model, node, frame)
         self._given_the_same(model, node, kinds, frame)
         result: Kind | None = None
-        if model.cls is not None:
-            forward = self._member(replace(model, wrapped=False), model.cls, "forward", frame)
-            if isinstance(forward, Func):
-                lenient = frame.lenient or self.has_layers(model.cls)
-                result = self.call_function(forward, positional, keywords, frame, lenient=lenient)
+        for cls in model.classes:
+            given = self._forward_of(model, cls, positional, keywords, frame)
+            result = given if result is None else join(result, given or PLAIN)
         if not any(holds_share(kind) for kind in kinds):
             return result if result is not None and holds_share(result) else whole_of(*kinds)
         if result is not None:
@@ -167,6 +165,24 @@ class Networks(Library):
                 if model.layer in PAIR_LAYERS:  # with hidden states or weights, laid out otherwise
                     result = Bunch((result, replace(result, dim=None, nested=True)))
         return result if frame.lenient else add_model(result, model, node, bypass=model.part)
+
+    def _forward_of(
+        self,
+        model: Model,
+        cls: Class | None,
+        positional: list[Kind],
+        keywords: dict[str, Kind],
+        frame: Frame,
+    ) -> Kind | None:
+        """What the network gives if it is of this class; None if that cannot be looked into."""
+        if cls is None:
+            return None
+        one = replace(model, wrapped=False, cls=cls, choices=())
+        forward = self._member(one, cls, "forward", frame)
+        if not isinstance(forward, Func):
+            return None
+        lenient = frame.lenient or self.has_layers(cls)
+        return self.call_function(forward, positional, keywords, frame, lenient=lenient)
 
     def _given_the_same(
         self, model: Model, node: ast.Call, kinds: list[Kind], frame: Frame

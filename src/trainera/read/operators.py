@@ -140,7 +140,9 @@ class Operators(Statements):
         kinds = [self.eval(part, frame) for part in nodes]
         shards = [kind for kind in kinds if isinstance(kind, Shard)]
         others = [kind for kind in kinds if isinstance(kind, Share) and kind not in shards]
-        if shards and not others and not isinstance(node.ops[0], ast.In | ast.NotIn | ast.Is):
+        if isinstance(node.ops[0], ast.Is | ast.IsNot):
+            return PLAIN  # that it is a tensor is the same on all workers
+        if shards and not others and not isinstance(node.ops[0], ast.In | ast.NotIn):
             lost = tensors.mixed(*kinds)
             combined = tensors.combine(shards)
             if lost or combined:

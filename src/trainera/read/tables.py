@@ -97,6 +97,7 @@ ALONG: dict[str, tuple[bool, bool, int, int | None]] = {
     "mode": (True, False, 0, -1),
     "softmax": (False, True, 0, None),
     "log_softmax": (False, True, 0, None),
+    "gumbel_softmax": (False, True, 3, -1),
     "cumsum": (False, True, 0, None),
     "normalize": (False, True, 1, 1),
     "sort": (True, True, 0, -1),

@@ -13,14 +13,11 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from trainera.verify.observe import numbers
 from trainera.verify.observe.record import Recorder, put
 from trainera.verify.observe.samples import Samples
 
-_MULTIPLIERS = (-4658895280553007687, -7723592293110705685)
-_GOLDEN = -7046029254386353131
 SHARED = -2
-GROUPED = -1
-"""Instead of a dimension: each sample has several rows in a line."""
 
 
 class Chance:
@@ -50,19 +47,19 @@ class Chance:
         number = one.draws
         with torch._C.DisableTorchFunction():
             if one.rows is None:  # a stand-in: no matter what
-                return torch.rand(shape, generator=_generator(0), dtype=torch.float64)
+                return torch.rand(shape, generator=numbers.generator(0), dtype=torch.float64)
             place = self._place(number, tuple(shape), len(one.rows))
             salt = hash((self.recorder.settings.seed, self.recorder.step, number))
             if place == SHARED:
-                return torch.rand(shape, generator=_generator(salt), dtype=torch.float64)
-            return _by_row(one.rows, tuple(shape), place, salt)
+                return torch.rand(shape, generator=numbers.generator(salt), dtype=torch.float64)
+            return numbers.by_row(one.rows, tuple(shape), place, salt)
 
     def _place(self, number: int, shape: tuple[int, ...], rows: int) -> int:
         found = [place for place, size in enumerate(shape) if size == rows]
         if found:
             place = found[0]
         elif shape and rows and shape[0] % rows == 0 and shape[0]:
-            place = GROUPED
+            place = numbers.GROUPED
         else:
             place = SHARED
         key = f"{number} {len(shape)}"
@@ -73,7 +70,7 @@ class Chance:
         if before is None:
             return place
         fits = before[0] in found or (
-            before[0] == GROUPED and shape and shape[0] % max(1, rows) == 0
+            before[0] == numbers.GROUPED and shape and shape[0] % max(1, rows) == 0
         )
         if fits:
             return int(before[0])
@@ -132,7 +129,7 @@ class Chance:
                     shape = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
                     drawn = chance.uniform(tuple(options.get("size", shape)))
                     if drawn is not None:
-                        return _finished(make(drawn), options)
+                        return numbers.finished(make(drawn), options)
                 return original(*size, **options)
 
             return draw
@@ -143,7 +140,7 @@ class Chance:
                 if drawn is None:
                     return original(input, **options)
                 options = {"dtype": input.dtype, "device": input.device, **options}
-                return _finished(make(drawn), options)
+                return numbers.finished(make(drawn), options)
 
             return draw
 
@@ -160,14 +157,54 @@ class Chance:
 
             return draw
 
+        def whole(original: Callable[..., Any]) -> Any:
+            """Whole numbers, of which the bounds come before the size."""
+
+            def draw(*args: Any, **options: Any) -> Any:
+                given = dict(zip(("low", "high", "size"), args, strict=False))
+                if (len(args) < 3 and "size" not in options) or "high" not in options | given:
+                    given = dict(zip(("high", "size"), args, strict=False))
+                named = {"low": 0, **given, **options}
+                drawn = None
+                if options.get("generator") is None and options.get("out") is None:
+                    drawn = chance.uniform(tuple(named["size"]))
+                if drawn is None:
+                    return original(*args, **options)
+                low, high = named["low"], named["high"]
+                rest = {"dtype": torch.int64, **options}
+                return numbers.finished((drawn * (high - low)).floor() + low, rest)
+
+            return draw
+
+        def spread(original: Callable[..., Any]) -> Any:
+            """Normal numbers around means that may be a number or a tensor."""
+
+            def draw(mean: Any, std: Any = 1.0, size: Any = None, **options: Any) -> Any:
+                tensors = [one for one in (mean, std) if isinstance(one, torch.Tensor)]
+                broadcast: Any = torch.broadcast_shapes  # it has no types
+                shape = broadcast(*(one.shape for one in tensors))
+                drawn = None
+                if options.get("generator") is None and options.get("out") is None:
+                    drawn = chance.uniform(tuple(size if size is not None else shape))
+                if drawn is None:
+                    given = () if size is None else (size,)
+                    return original(mean, std, *given, **options)
+                like = {"dtype": tensors[0].dtype, "device": tensors[0].device} if tensors else {}
+                return numbers.finished(numbers.normal(drawn), like | options) * std + mean
+
+            return draw
+
+        put(torch, "randint", whole(torch.randint))
+        put(torch, "normal", spread(torch.normal))
         put(torch, "rand", shape_given(torch.rand, lambda drawn: drawn))
-        put(torch, "randn", shape_given(torch.randn, _normal))
+        put(torch, "randn", shape_given(torch.randn, numbers.normal))
         put(torch, "rand_like", shape_of_input(torch.rand_like, lambda drawn: drawn))
-        put(torch, "randn_like", shape_of_input(torch.randn_like, _normal))
+        put(torch, "randn_like", shape_of_input(torch.randn_like, numbers.normal))
         tensor: Any = torch.Tensor
-        tensor.normal_ = in_place(tensor.normal_, _scaled_normal)
-        tensor.uniform_ = in_place(tensor.uniform_, _scaled_uniform)
-        tensor.bernoulli_ = in_place(tensor.bernoulli_, _chosen)
+        tensor.normal_ = in_place(tensor.normal_, numbers.scaled_normal)
+        tensor.uniform_ = in_place(tensor.uniform_, numbers.scaled_uniform)
+        tensor.bernoulli_ = in_place(tensor.bernoulli_, numbers.chosen)
+        tensor.exponential_ = in_place(tensor.exponential_, numbers.waited)
         original_bernoulli = torch.bernoulli
 
         def bernoulli(input: torch.Tensor, *args: Any, **options: Any) -> Any:
@@ -252,55 +289,3 @@ class Chance:
             return original(input, p, training, inplace)
 
         put(module, name, warned)
-
-
-def _generator(seed: int) -> torch.Generator:
-    return torch.Generator().manual_seed(seed & (2**62 - 1))
-
-
-def _by_row(rows: torch.Tensor, shape: tuple[int, ...], place: int, salt: int) -> torch.Tensor:
-    """Uniform numbers by a mixing function of the row's seed and the place within the row."""
-    count = len(rows)
-    total = math.prod(shape)
-    if count == 0 or total == 0:
-        return torch.zeros(shape, dtype=torch.float64)
-    salted = _mixed(rows + (salt & (2**62 - 1)))
-    places = torch.arange(total // count, dtype=torch.int64) * _GOLDEN
-    drawn = _mixed(salted[:, None] + places)
-    numbers = ((drawn >> 11) & (2**53 - 1)).to(torch.float64).mul_(2.0**-53)
-    if place == GROUPED:
-        return numbers.reshape(shape)
-    rest = [size for index, size in enumerate(shape) if index != place]
-    return numbers.reshape(count, *rest).movedim(0, place)
-
-
-def _mixed(value: torch.Tensor) -> torch.Tensor:
-    """Spreads every bit over all, by the finaliser of a common generator."""
-    value = (value ^ (value >> 30)) * _MULTIPLIERS[0]
-    value = (value ^ (value >> 27)) * _MULTIPLIERS[1]
-    return value ^ (value >> 31)
-
-
-def _normal(uniform: torch.Tensor) -> torch.Tensor:
-    with torch._C.DisableTorchFunction():
-        drawn: torch.Tensor = torch.special.ndtri(uniform.clamp(1e-15, 1 - 1e-15))
-    return drawn
-
-
-def _scaled_normal(drawn: torch.Tensor, mean: float = 0.0, std: float = 1.0, **_: Any) -> Any:
-    return _normal(drawn) * std + mean
-
-
-def _scaled_uniform(drawn: torch.Tensor, start: float = 0.0, end: float = 1.0, **kw: Any) -> Any:
-    low, high = kw.get("from", start), kw.get("to", end)
-    return drawn * (high - low) + low
-
-
-def _chosen(drawn: torch.Tensor, p: Any = 0.5, **_: Any) -> Any:
-    return drawn < p
-
-
-def _finished(drawn: torch.Tensor, options: dict[str, Any]) -> torch.Tensor:
-    dtype = options.get("dtype") or torch.get_default_dtype()
-    made = drawn.to(dtype).to(options.get("device") or "cpu")
-    return made.requires_grad_() if options.get("requires_grad") else made

@@ -5,6 +5,8 @@ import random
 import sys
 import weakref
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -41,11 +43,14 @@ class Samples:
         """How often each dataset was gone through."""
         self._open: dict[int, Open] = {}
         self._within = 0
+        self._reading = 0
         self.on_end_of_epoch: Any = lambda: None
 
     @property
     def current(self) -> Open | None:
         """The pass whose body runs: the one that gave a batch last and has not ended."""
+        if self._reading:
+            return None
         return next(reversed(self._open.values()), None)
 
     def install(self) -> None:
@@ -156,7 +161,10 @@ class Samples:
             self.on_end_of_epoch()
 
     def _make_reading_repeatable(self) -> None:
-        """Augmentation draws by pass and index, not by who reads the sample and when."""
+        """Augmentation draws by pass and index, not by who reads the sample and when.
+
+        Nor does what is drawn for the next batch have to do with the samples of the present one.
+        """
         fetcher: Any = torch_fetch._MapDatasetFetcher
         original_init, original_fetch = fetcher.__init__, fetcher.fetch
         samples = self
@@ -174,7 +182,7 @@ class Samples:
         def fetch(one: Any, indices: Any) -> Any:
             if not one._draws or not one.auto_collation:
                 return original_fetch(one, indices)
-            with Streams() as streams:
+            with samples.reading(), Streams() as streams:
                 items = []
                 for index in indices:
                     streams.seed(hash((samples.recorder.settings.seed, one._pass, index)))
@@ -186,6 +194,23 @@ class Samples:
 
         put(fetcher, "__init__", begin)
         put(fetcher, "fetch", fetch)
+        iterable: Any = torch_fetch._IterableDatasetFetcher
+        original_stream = iterable.fetch
+
+        def fetch_on(one: Any, indices: Any) -> Any:
+            with samples.reading():
+                return original_stream(one, indices)
+
+        put(iterable, "fetch", fetch_on)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """While the next batch is read, no batch is being worked on."""
+        self._reading += 1
+        try:
+            yield
+        finally:
+            self._reading -= 1
 
 
 def places_in(dataset: Any, indices: list[int]) -> list[int]:

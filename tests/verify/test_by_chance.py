@@ -1,0 +1,37 @@
+"""Dropout, noise and augmentation are tied to the sample, so that even they agree to the digit."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.tools.corpus import write_converted
+from tests.tools.observed import observed, verdict_on
+from tests.tools.runs import Runner
+from trainera.verify.verdict import Outcome
+
+SCRIPTS = Path(__file__).with_name("scripts")
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("by_chance_images.py", ["0"]),
+        ("by_chance_images.py", ["2"]),
+        ("by_chance_tensors.py", []),
+    ],
+)
+def test_equivalent(
+    name: str, arguments: list[str], workers: int, runner: Runner, tmp_path: Path
+) -> None:
+    case = tmp_path / "case"
+    case.mkdir()
+    shutil.copy(SCRIPTS / name, case / "train.py")
+    alone = observed(runner, case / "train.py", tmp_path, 0, arguments=arguments)
+    script = write_converted(case, tmp_path / "converted")
+    choices = alone.directory / "choices.json"
+    together = observed(runner, script, tmp_path, workers, arguments=arguments, choices=choices)
+    verdict = verdict_on(alone, together, script, workers)
+    assert verdict.outcome is Outcome.EQUIVALENT, verdict
+    assert verdict.steps == 12
