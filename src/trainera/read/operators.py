@@ -154,8 +154,6 @@ class Operators(Statements):
         if same and isinstance(kinds[0], Shape | Count):
             return PLAIN  # what has as many rows in the slice has as many in the batch
         own = whole_of(*kinds)
-        if isinstance(node.ops[0], ast.Is | ast.IsNot):
-            return PLAIN
         if any(isinstance(kind, Solo) for kind in kinds):
             return Own(ALONE)
         if frame.lenient and others:
