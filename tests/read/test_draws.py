@@ -16,6 +16,10 @@ IMPORTS = "import random\nimport numpy as np"
         "torch.normal(0.0, 1.0, (len(x), 3))",
         "torch.randint(0, 9, (len(x), 3)).float()",
         "torch.empty(len(x), 3).normal_()",
+        "torch.randn(x.shape)",
+        "torch.randn(x.size())",
+        "torch.empty(x.shape).uniform_(0, 1)",
+        "torch.distributions.Normal(0, 1).sample((len(x), 3))",
         "torch.FloatTensor(len(x), 3).fill_(1.0)",
         "torch.autograd.Variable(torch.FloatTensor(len(x), 3).uniform_(0, 1))",
     ],
@@ -51,6 +55,42 @@ def test_numpy_draws_the_rows_of_the_whole_batch(before: str, after: str) -> Non
     """All workers draw the same numbers, so each has to take its own out of those of all."""
     loss = "loss = criterion(model(z), y)"
     assert beyond(imports=IMPORTS, loss=f"z = {before}\n{loss}") == [f"z = {after}"]
+
+
+def test_a_generator_of_the_script_draws_them_alike() -> None:
+    draw = "torch.from_numpy(loader.mine(rng.normal(size=(loader.sum(len(x)), 3))))"
+    before = draw.replace("loader.mine(", "").replace("loader.sum(len(x))", "len(x)")[:-1]
+    added = beyond(
+        imports=IMPORTS,
+        setup="rng = np.random.default_rng(0)",
+        loss=f"z = {before}\nloss = criterion(model(z), y)",
+    )
+    assert added == [f"z = {draw}"]
+
+
+@pytest.mark.parametrize(
+    ("setup", "rows"),
+    [
+        ("noise = torch.randn(8, 3)", "noise[: len(x)]"),
+        ("noise = torch.randn(8, 3)", "noise[: x.shape[0], :]"),
+        ("pool = list(range(9))", "torch.tensor(random.sample(pool, len(x)))[:, None]"),
+        ("from somewhere import make", "make(len(x))"),
+    ],
+)
+def test_as_many_rows_as_the_whole_batch_has(setup: str, rows: str) -> None:
+    """They fit no slice; where a slice has one row they would be spread over it in silence."""
+    refused(imports=IMPORTS, setup=setup, loss=f"loss = criterion(model(x * {rows}), y)")
+
+
+@pytest.mark.parametrize("change", ["noise.resize_(len(x), 3).normal_()", "noise.copy_(x)"])
+def test_a_tensor_that_outlives_the_batch(change: str) -> None:
+    loss = f"{change}\nloss = criterion(model(noise), y)"
+    refused(setup="noise = torch.randn(8, 3)", loss=loss)
+
+
+def test_numbers_made_of_the_number_of_samples() -> None:
+    loss = "scale = math.sqrt(len(x)) / 3\nloss = criterion(model(x), y) * scale"
+    assert beyond(imports="import math", loss=loss) == ["scale = math.sqrt(loader.sum(len(x))) / 3"]
 
 
 def test_numpy_rows_inside_of_the_network() -> None:

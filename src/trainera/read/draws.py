@@ -8,10 +8,22 @@ own. What torch draws once for the batch, a factor or a choice, must be told to 
 
 import ast
 
-from trainera.read import tables, tensors
+from trainera.read import tables, tensors, world
 from trainera.read.affairs import Affairs
 from trainera.read.core import Frame
-from trainera.read.kinds import Bunch, Count, Kind, Lost, Own, Shard, Share, Thing
+from trainera.read.kinds import (
+    PLAIN,
+    UNKNOWN_YET,
+    Bunch,
+    Count,
+    Kind,
+    Lost,
+    Own,
+    Shape,
+    Shard,
+    Share,
+    Thing,
+)
 from trainera.read.lattice import holds_share
 
 BY_CHANCE = Own("this worker's random numbers")
@@ -41,7 +53,7 @@ class Draws(Affairs):
             if "generator" in keywords:
                 why = "numbers drawn from a generator of the script's own belong to the whole batch"
                 return Lost(count.loaders, why)
-            rows = Shard(count.loaders, rank=len(sizes))
+            rows = Shard(count.loaders, rank=_rank(sizes))
             return self._cut_out(rows, node, frame) if alike else rows
         kinds = [*positional, *keywords.values()]
         once = name in tables.OWN_RANDOM and not any(map(holds_share, kinds))
@@ -53,6 +65,28 @@ class Draws(Affairs):
         if frame.lenient and any(isinstance(kind, Share) for kind in sizes):
             return self.assumed(node, list(sizes), frame)
         return None
+
+    def drawn_by(self, generator: Thing, last: str, node: ast.Call, frame: Frame) -> Kind | None:
+        """Rows that an object draws for the samples of a slice; None if that is not what it does.
+
+        A generator of numpy's or Python's is in the same state on all workers. Distributions of
+        torch draw from the worker's own stream.
+        """
+        alike = generator.name in world.SELF_SEEDED
+        own = generator.name.startswith("torch.distributions.") and last in ("sample", "rsample")
+        if not alike and not own:
+            return None
+        self.facts.cuts.pop((frame.context, node), None)
+        positional, keywords = self.arguments(node, frame)
+        if own:
+            given = positional[:1] or list(keywords.values())[:1]
+            sizes = _dimensions(given[0]) if given else ()
+        else:
+            sizes, _ = _size("", last, positional, keywords)
+        if not sizes or not isinstance(sizes[0], Count) or any(map(holds_share, sizes[1:])):
+            return None
+        rows = Shard(sizes[0].loaders, rank=None if own else _rank(sizes))
+        return self._cut_out(rows, node, frame) if alike else rows
 
     def _cut_out(self, rows: Shard, node: ast.Call, frame: Frame) -> Kind:
         """Rows that are drawn for the whole batch: the slice's are cut out of them."""
@@ -93,4 +127,11 @@ def _size(
 
 
 def _dimensions(kind: Kind) -> tuple[Kind, ...]:
+    if isinstance(kind, Shape) and kind.dim == 0:
+        others = [UNKNOWN_YET] if kind.rank is None else [PLAIN] * (kind.rank - 1)
+        return (Count(kind.loaders), *others)
     return kind.items if isinstance(kind, Bunch) else (kind,)
+
+
+def _rank(sizes: tuple[Kind, ...]) -> int | None:
+    return None if UNKNOWN_YET in sizes else len(sizes)

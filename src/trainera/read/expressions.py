@@ -33,7 +33,7 @@ from trainera.read.kinds import (
     Solo,
     Whole,
 )
-from trainera.read.lattice import element, holds_share, join, whole_of
+from trainera.read.lattice import element, holds_share, join, sized, whole_of
 from trainera.read.sets import of_views, set_of
 from trainera.read.suspects import loose_parameter, picks_rows
 from trainera.read.wholes import ALONE
@@ -288,8 +288,11 @@ class Expressions(Containers):
         if isinstance(owner, Model):
             self.through_wrapper(node.value, owner, frame, "__getitem__")
             return replace(owner, part=True, cls=None, wrapped=False)
-        key = self.whole(node.slice, frame)
-        return owner if isinstance(owner, Solo) else whole_of(owner, key)
+        parts = _parts(node.slice)
+        made = whole_of(owner, *(self.whole(part, frame) for part in parts))
+        if isinstance(owner, Solo):
+            return owner
+        return made if parts == [node.slice] else sized(made)
 
     def _subscript_of_share(self, node: ast.Subscript, owner: Share, frame: Frame) -> Kind:
         if isinstance(owner, Shape):
@@ -320,3 +323,12 @@ class Expressions(Containers):
         for key, (kind, _) in zip(keys, kinds, strict=True):
             self.make_whole(key, kind, frame)
         return made
+
+
+def _parts(key: ast.expr) -> list[ast.expr]:
+    """An index without the colons and commas in it."""
+    if isinstance(key, ast.Tuple):
+        return [inner for part in key.elts for inner in _parts(part)]
+    if isinstance(key, ast.Slice):
+        return [part for part in (key.lower, key.upper, key.step) if part is not None]
+    return [key]

@@ -217,6 +217,8 @@ class Whole(Kind):
     loaders: Nodes
     rows: bool = True
     """It may have the rows of the whole batch: then it fits no worker's slice."""
+    number: bool = False
+    """It is made of the number of samples: what is made to that size has such rows."""
     cut: ast.AST | None = None
     """Where a value with a gradient was made whole, if it had one: none flows through that."""
     made: ast.AST | None = field(default=None, compare=False)

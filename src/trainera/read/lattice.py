@@ -1,5 +1,7 @@
 """How kinds combine: where paths meet, and what stands inside of what."""
 
+from dataclasses import replace
+
 from trainera.read import tables
 from trainera.read.kinds import (
     NOBODY,
@@ -160,7 +162,13 @@ def whole_of(*kinds: Kind) -> Kind:
         return next((kind for kind in kinds if isinstance(kind, Own)), PLAIN)
     cut = next((kind.cut for kind in found if kind.cut is not None), None)
     rows = [kind for kind in found if kind.rows]
-    return Whole(found[0].loaders, bool(rows), cut, (rows or found)[0].made)
+    number = any(kind.number for kind in found)
+    return Whole(found[0].loaders, bool(rows), number, cut, (rows or found)[0].made)
+
+
+def sized(kind: Kind) -> Kind:
+    """What a call gives that knows how many samples the batch has: perhaps a row for each."""
+    return replace(kind, rows=True) if isinstance(kind, Whole) and kind.number else kind
 
 
 def is_zero(kind: Kind | None) -> bool:

@@ -34,7 +34,7 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import element, holds_share, models_in, whole_of
+from trainera.read.lattice import element, holds_share, models_in, sized, whole_of
 from trainera.read.records import as_record, named_fields
 from trainera.read.suspects import is_figure, mixes_rows
 from trainera.read.wholes import first_share
@@ -123,6 +123,8 @@ class Library(Draws):
             self.facts.batchnorm = True  # its layers cannot be seen
             return Model(frozenset({node}))
         whole = whole_of(*kinds)
+        if not name.startswith("math."):
+            whole = sized(whole)
         return whole if isinstance(whole, Whole | Own) else Thing(node, name)
 
     def assumed(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> Kind:

@@ -10,6 +10,7 @@ from trainera.read.kinds import (
     Bunch,
     Class,
     Const,
+    Count,
     External,
     Func,
     Hashed,
@@ -22,12 +23,14 @@ from trainera.read.kinds import (
     Optimizer,
     Own,
     Params,
+    Shape,
+    Shard,
     Share,
     Solo,
     Thing,
     Whole,
 )
-from trainera.read.lattice import element, holds_share, join, whole_of
+from trainera.read.lattice import element, holds_share, join, sized, whole_of
 from trainera.read.library import is_meter
 from trainera.read.networks import Networks
 from trainera.read.suspects import SCATTERS
@@ -111,6 +114,21 @@ class Methods(Networks):
             self.bind(function.value.id, Listing(kind, owner.born), frame)
         return PLAIN
 
+    def _changed_to_rows(self, node: ast.Call, name: str, frame: Frame) -> None:
+        """A tensor that outlives the batch is filled with its rows, or made as long."""
+        positional, keywords = self.arguments(node, frame)
+        given = [kind for kind in (*positional, *keywords.values()) if holds_share(kind)]
+        if any(isinstance(kind, Shard | Count | Shape) for kind in given):
+            self.trouble(
+                "weight",
+                node,
+                frame,
+                first_share(given[0]).loaders,
+                what="a tensor is made to hold the rows of a batch",
+                why=f"after '{name}' it would hold those of the whole batch on every worker",
+                do="make a new tensor for each batch",
+            )
+
     def _plain_method(self, node: ast.Call, name: str, owner: Kind, frame: Frame) -> Kind | None:
         key = (frame.context, node)
         self.facts.once.pop(key, None)
@@ -123,6 +141,9 @@ class Methods(Networks):
         if not isinstance(owner, Hashed):
             self.arguments_in_order(name, node, frame)
         if isinstance(owner, Thing):
+            drawn = self.drawn_by(owner, name, node, frame)
+            if drawn is not None:
+                return drawn
             if name in ("parameters", "named_parameters", "state_dict"):
                 self.promoted.add(owner.origin)
                 return Params(frozenset({owner.origin}))
@@ -156,6 +177,8 @@ class Methods(Networks):
             return Solo()
         if name in world.FILE_METHODS and not node.args:
             return Own("the file system")
+        if name.endswith("_") and not name.startswith("_") and not frame.lenient:
+            self._changed_to_rows(node, name, frame)
         if frame.lenient:
             positional, keywords = self.arguments(node, frame)
             kinds = [*positional, *keywords.values()]
@@ -169,7 +192,7 @@ class Methods(Networks):
             return PLAIN
         kinds = self.whole_arguments(node, frame)
         self.handed_over(node, kinds, frame)
-        result = whole_of(owner, *kinds)
+        result = sized(whole_of(owner, *kinds))
         if isinstance(result, Whole) and name in tables.ENDS_GRADIENT:
             return replace(result, rows=result.rows and name != "item", cut=None)
         return result

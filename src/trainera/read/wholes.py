@@ -75,7 +75,7 @@ class Wholes(Core):
         if isinstance(kind, Shape) and isinstance(node, ast.Attribute):
             inner = self.eval(node.value, frame)
             self.make_whole(node.value, inner, frame)
-            return PLAIN
+            return Whole(kind.loaders, rows=False, number=True, made=node)
         method, how = how_to_whole(kind), ""
         if method is None and (ways := ways_to_whole(kind)) is not None:
             method, how = "combine", repr(ways)
@@ -96,7 +96,8 @@ class Wholes(Core):
             how=how,
         )
         rows = method == "gather" or "gather" in how
-        return Whole(share.loaders, rows, node if share.models else None, node)
+        number = isinstance(kind, Count | Shape)
+        return Whole(share.loaders, rows, number, node if share.models else None, node)
 
     def condition(self, node: ast.expr, frame: Frame) -> None:
         """A test decides what every worker does next: all must come to the same answer."""
