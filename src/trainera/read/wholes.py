@@ -16,6 +16,7 @@ from trainera.read.kinds import (
     Bunch,
     Const,
     Count,
+    Instance,
     Iter,
     Kind,
     Loader,
@@ -180,11 +181,16 @@ class Wholes(Core):
         return self.name_of(Loader(loaders), frame)
 
     def name_of(self, wanted: Kind, frame: Frame) -> str | None:
-        """A local or module-level name that holds the loader."""
+        """A local or module-level name that holds the loader, or an attribute of `self`."""
         for env in (frame.env or {}, self.modules.get(frame.file.name, {})):
             for name, kind in env.items():
                 if kind == wanted:
                     return name
+        own = (frame.env or {}).get("self")
+        if isinstance(own, Instance):
+            for (cls, name), kind in self.attributes.items():
+                if cls is own.cls.node and kind == wanted:
+                    return f"self.{name}"
         return None
 
     def combines(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
