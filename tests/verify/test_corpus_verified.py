@@ -1,7 +1,6 @@
 """Every script of the corpus trains the same network when it is converted: `verify` says so.
 
-Half of them with 2 workers and half with 3, to stay within minutes; all of them with both:
-``python -m tests.tools.verify_corpus``.
+``python -m tests.tools.verify_corpus`` does the same through the command line.
 """
 
 from pathlib import Path
@@ -14,15 +13,15 @@ from tests.tools.runs import Runner
 from trainera.verify.verdict import Outcome
 
 
-@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda number: CASES[number].name)
-def test_case_is_equivalent(number: int, runner: Runner, tmp_path: Path) -> None:
-    case = CASES[number]
-    workers = 2 + number % 2
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_case_is_equivalent(case: Path, runner: Runner, tmp_path: Path) -> None:
     arguments = [str(word) for word in settings(case).get("arguments", [])]
     alone = observed(runner, case / "train.py", tmp_path, 0, arguments=arguments)
     script = write_converted(case, tmp_path / "converted")
     choices = alone.directory / "choices.json"
-    together = observed(runner, script, tmp_path, workers, arguments=arguments, choices=choices)
-    verdict = verdict_on(alone, together, script, workers)
-    assert verdict.outcome is Outcome.EQUIVALENT, verdict
-    assert verdict.steps > 0
+    for workers in (2, 3):
+        folder = tmp_path / str(workers)
+        together = observed(runner, script, folder, workers, arguments=arguments, choices=choices)
+        verdict = verdict_on(alone, together, script, workers)
+        assert verdict.outcome is Outcome.EQUIVALENT, verdict
+        assert verdict.steps > 0
