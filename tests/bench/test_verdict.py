@@ -50,8 +50,8 @@ def test_faster_but_learning_worse_is_not_recommended() -> None:
     good, bad = [0.79, 0.80, 0.81, 0.80, 0.79], [0.70, 0.72, 0.75, 0.60, 0.71]
     found = verdict(
         made_runs("sequential", SLOW, metrics=good),
-        made_runs("ddp 2", [one * 1.2 for one in FAST], metrics=good),
-        made_runs("ddp 2 per-worker", FAST, metrics=bad),
+        made_runs("ddp 2", workers=2, times_s=[one * 1.2 for one in FAST], metrics=good),
+        made_runs("ddp 2 per-worker", FAST, workers=2, metrics=bad),
     )
     assert found.best == "ddp 2"
     (remark,) = found.remarks
@@ -61,7 +61,7 @@ def test_faster_but_learning_worse_is_not_recommended() -> None:
 def test_a_last_digit_is_not_learning_worse() -> None:
     found = verdict(
         made_runs("sequential", SLOW, metrics=[0.9] * 5),
-        made_runs("ddp 2", FAST, metrics=[0.899] * 5),
+        made_runs("ddp 2", workers=2, times_s=FAST, metrics=[0.899] * 5),
     )
     assert (found.best, found.remarks) == ("ddp 2", ())
 

@@ -88,6 +88,38 @@ def test_a_tensor_that_outlives_the_batch(change: str) -> None:
     refused(setup="noise = torch.randn(8, 3)", loss=loss)
 
 
+def test_noise_on_the_weights_is_the_same_on_all_workers() -> None:
+    noise = "with torch.no_grad():\n    model.weight.add_(0.01 * torch.randn_like(model.weight))\n"
+    added = beyond(loss=f"{noise}loss = criterion(model(x), y)")
+    wanted = "model.module.weight.add_(0.01 * crew.agree(torch.randn_like(model.module.weight)))"
+    assert added == [wanted]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "model.weight.data.normal_()",
+        "nn.init.normal_(model.weight)",
+        "for p in model.parameters():\n    p.data.uniform_(-1, 1)",
+    ],
+)
+def test_weights_that_are_drawn_anew_in_the_loop(change: str) -> None:
+    refused(step=change)
+
+
+def test_weights_that_are_dropped_out() -> None:
+    network = """
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Linear(3, 1)
+
+        def forward(self, x):
+            return F.linear(x, F.dropout(self.a.weight, 0.5, self.training))
+    """
+    refused(setup=network, model="model = Net()")
+
+
 def test_numbers_made_of_the_number_of_samples() -> None:
     loss = "scale = math.sqrt(len(x)) / 3\nloss = criterion(model(x), y) * scale"
     assert beyond(imports="import math", loss=loss) == ["scale = math.sqrt(loader.sum(len(x))) / 3"]

@@ -106,7 +106,7 @@ def check(
             if error is not None:
                 raise error
         else:
-            findings = _examine_all(paths, engine, options, quiet=as_json)
+            findings = _without_parts(_examine_all(paths, engine, options, quiet=as_json))
         status = _status(findings)
         if as_json:
             data = {"scripts": [finding.as_data() for finding in findings], "status": int(status)}
@@ -160,6 +160,20 @@ def _examine_all(
                 findings.append(Finding(path=path, error=as_user_error(error)))
             progress.advance(task)
     return findings
+
+
+def _without_parts(findings: list[Finding]) -> list[Finding]:
+    """A module that is converted along with the script that imports it is no script by itself."""
+    from trainera.pipeline import own_modules
+
+    whole = [one.path for one in findings if one.verdict == CONVERTIBLE]
+    parts = {module.resolve(): path for path in whole for module in own_modules(path)}
+    return [
+        Finding(path=one.path, error=UserError(f"part of {parts[path]}", Status.REFUSED))
+        if one.verdict == REFUSED and (path := one.path.resolve()) in parts
+        else one
+        for one in findings
+    ]
 
 
 def _status(findings: Sequence[Finding]) -> Status:

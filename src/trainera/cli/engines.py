@@ -10,10 +10,16 @@ from trainera.cli.options import require_engine
 from trainera.errors import UserError
 
 app = typer.Typer(
-    help="List the engines, or install one that has to be built for this environment.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode="rich",
 )
+
+
+@app.callback()
+def unless_told(context: typer.Context) -> None:
+    """List the engines, or install one that has to be built for this environment."""
+    if context.invoked_subcommand is None:
+        listed()
 
 
 class Framework(str, Enum):

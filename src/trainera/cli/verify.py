@@ -19,7 +19,7 @@ EPILOG = """\
 [bold]Examples[/bold]
   trainera verify train.py -n 3
   trainera verify train.py -n 2 --epochs 1 -- --data small
-  trainera verify --pair train.py -n 2 train_by_hand.py     a conversion made by hand
+  trainera verify --pair train.py train_by_hand.py -n 2     a conversion made by hand
   trainera verify train.py -n 2 --html verdict.html
 
 Both runs are observed, not edited, and your files are left as they were.
@@ -36,7 +36,10 @@ class Dtype(str, Enum):
 
 
 def verify(
-    script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="The parallel or only script.")],
+    script: Annotated[
+        Path,
+        typer.Argument(metavar="SCRIPT", help="The script; with --pair, its parallel version."),
+    ],
     arguments: Annotated[
         list[str] | None,
         typer.Argument(

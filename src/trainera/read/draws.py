@@ -57,6 +57,8 @@ class Draws(Affairs):
             return self._cut_out(rows, node, frame) if alike else rows
         kinds = [*positional, *keywords.values()]
         once = name in tables.OWN_RANDOM and not any(map(holds_share, kinds))
+        if last == "dropout":  # of weights; what else it is given in a network is hardly no share
+            once &= bool(node.args) and isinstance(node.args[0], ast.Attribute)
         if once and self.open_loops:
             if frame.lenient:
                 return BY_CHANCE
@@ -87,6 +89,27 @@ class Draws(Affairs):
             return None
         rows = Shard(sizes[0].loaders, rank=None if own else _rank(sizes))
         return self._cut_out(rows, node, frame) if alike else rows
+
+    def drawn_in_place(self, name: str, node: ast.Call, frame: Frame) -> Kind:
+        """A tensor that is no share is filled with random numbers while a batch is trained on."""
+        function = node.func
+        assert isinstance(function, ast.Attribute)
+        if isinstance(function.value, ast.Call) and not frame.lenient:
+            self.agreed(node, BY_CHANCE, frame)  # it has just been made: this is all there is of it
+            return Thing(node, name)
+        self.fills_by_chance(node, name, frame)
+        return BY_CHANCE
+
+    def fills_by_chance(self, node: ast.AST, name: str, frame: Frame) -> None:
+        self.trouble(
+            "agree",
+            node,
+            frame,
+            frozenset(),
+            what="a tensor is filled with random numbers in the loop over batches",
+            why=f"by '{name}' each worker would put others into it, and go on with them",
+            do="draw them with torch.randn_like or torch.rand_like and add or copy them",
+        )
 
     def _cut_out(self, rows: Shard, node: ast.Call, frame: Frame) -> Kind:
         """Rows that are drawn for the whole batch: the slice's are cut out of them."""

@@ -58,6 +58,12 @@ class Library(Draws):
             return self.builtin(last, node, frame)
         if name in tables.LOADERS:
             return self.make_loader(node, frame)
+        if name.startswith("torch.nn.init.") and self.open_loops:
+            self.fills_by_chance(node, last, frame)
+        if name in tables.OWN_RANDOM:
+            kind = self.made_to_size(name, last, node, frame)
+            if kind is not None:
+                return kind
         if name.startswith("torch.nn."):
             kind = self._torch_nn(name, last, node, frame)
             if kind is not None:

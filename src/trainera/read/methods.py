@@ -44,6 +44,9 @@ class Methods(Networks):
         self, node: ast.Call, function: ast.Attribute, owner: Kind, frame: Frame
     ) -> Kind | None:
         name = function.attr
+        if name in tables.IN_PLACE_DRAWS and self.open_loops and not isinstance(owner, Share):
+            if all(keyword.arg != "generator" for keyword in node.keywords):
+                return self.drawn_in_place(name, node, frame)
         match owner:
             case Share():
                 return self._share_method(node, function, owner, frame)

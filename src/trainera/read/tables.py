@@ -145,6 +145,12 @@ SAME_MODEL = {"train", "eval", "requires_grad_", "apply", "share_memory"}
 OWN_RANDOM = {
     *("torch.rand", "torch.randn", "torch.randint", "torch.randperm", "torch.bernoulli"),
     *("torch.normal", "torch.multinomial", "torch.poisson"),
+    *("torch.rand_like", "torch.randn_like", "torch.randint_like"),
+    *("torch.dropout", "torch.nn.functional.dropout"),
+}
+IN_PLACE_DRAWS = {
+    *("normal_", "uniform_", "bernoulli_", "random_", "exponential_", "cauchy_", "geometric_"),
+    "log_normal_",
 }
 NO_DRAW = {"seed", "get_state", "set_state", "getstate", "setstate", "default_rng"}
 # What makes a tensor of a size: given as numbers or as a tuple,

@@ -9,6 +9,8 @@ from trainera.bench.summary import Comparison, Row, lower_is_better
 
 Outcome = Literal["winner", "close", "few", "single", "none"]
 
+IMPOSSIBLE = 1.2
+"""No number of workers does more than its share; what is above that is noise, or worse."""
 WORSE = 0.01
 """A figure of merit that is worse by less than this part of it is taken to be as good."""
 
@@ -42,8 +44,7 @@ def judge(comparison: Comparison) -> Verdict:
     if best in few or not rivals:
         text = (
             f"No winner is named: {ENOUGH} runs of a strategy are needed, and there "
-            f"{_were(min(row.runs for row in rows))}. So far {best.strategy} was the fastest"
-            f"{_gain(comparison, best)}."
+            f"{_were(min(row.runs for row in rows))}. So far {best.strategy} was the fastest."
         )
         return Verdict(outcome="few", text=text, best=best.strategy, remarks=remarks)
     remarks += tuple(f"{row.strategy} is not judged: there {_were(row.runs)} of it." for row in few)
@@ -106,7 +107,13 @@ def _warning(comparison: Comparison, row: Row) -> str:
 def _remarks(comparison: Comparison) -> list[str]:
     found = []
     if comparison.data == "generated":
-        found.append("The data were generated: times hold, accuracies say little.")
+        found.append("The data were generated: accuracies say little.")
+    if any(row.efficiency > IMPOSSIBLE for row in comparison.rows):
+        found.append(
+            f"An efficiency above {IMPOSSIBLE:g} says that the runs of {comparison.reference} were "
+            "held up, by other load or by threads that wait for each other: measure on an idle "
+            "machine, or with --threads 1."
+        )
     for state in ("failed", "refused"):
         names = sorted({one.strategy for one in comparison.results if one.state == state})
         if names:

@@ -104,7 +104,7 @@ def _order(found: Comparison, step: int, detail: Detail) -> Diagnosis:
     if extra and all(digest in set(mine) for digest in extra):
         return Diagnosis(
             name="padded-duplicates" if len(theirs) > len(mine) else "duplicates",
-            text=f"{sum(extra.values())} samples of the epoch were seen more than once, "
+            text=f"of the epoch's samples {sum(extra.values())} came more than once, "
             f"{sum(lost.values())} not at all: the workers' parts overlap, or are filled up",
             do="all workers must draw the same order and take different parts of it",
         )
