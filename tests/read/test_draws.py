@@ -120,6 +120,28 @@ def test_weights_that_are_dropped_out() -> None:
     refused(setup=network, model="model = Net()")
 
 
+@pytest.mark.parametrize(
+    ("setup", "draw"),
+    [
+        ("", "torch.empty(1).uniform_(0.5, 1.5)"),
+        ("", "torch.zeros(1).normal_()"),
+        ("beta = torch.distributions.Beta(2.0, 2.0)", "beta.sample()"),
+        ("", "torch.distributions.Beta(2.0, 2.0).sample()"),
+        ("", "F.dropout(torch.ones(3), 0.5)"),
+        ("drop = nn.Dropout(0.5)", "drop(torch.ones(3))"),
+    ],
+)
+def test_other_ways_to_draw_once_for_the_batch(setup: str, draw: str) -> None:
+    added = beyond(setup=setup, loss=f"s = {draw}\nloss = criterion(model(x * s), y)")
+    assert added == [f"s = crew.agree({draw})"]
+
+
+def test_noise_on_every_parameter() -> None:
+    step = "with torch.no_grad():\n    for p in model.parameters():\n        p.add_({})"
+    draw = "torch.randn_like(p)"
+    assert beyond(step=step.format(draw)) == [f"p.add_(crew.agree({draw}))"]
+
+
 def test_numbers_made_of_the_number_of_samples() -> None:
     loss = "scale = math.sqrt(len(x)) / 3\nloss = criterion(model(x), y) * scale"
     assert beyond(imports="import math", loss=loss) == ["scale = math.sqrt(loader.sum(len(x))) / 3"]

@@ -28,10 +28,11 @@ from trainera.read.kinds import (
 )
 from trainera.read.lattice import element, holds_share, models_in
 from trainera.read.lifetimes import is_main_guard, outlives
-from trainera.read.wholes import Wholes, first_share
+from trainera.read.wholes import first_share
+from trainera.read.writes import Writes
 
 
-class Assignments(Wholes):
+class Assignments(Writes):
     """The part of the analyser that follows assignments."""
 
     def do_assign(self, node: ast.Assign, frame: Frame) -> None:
@@ -79,6 +80,8 @@ class Assignments(Wholes):
         self.facts.escapes.pop((frame.context, value), None)
         before = self.eval(target, frame)
         kind = self.eval(value, frame)
+        if isinstance(target, ast.Subscript):
+            self.written(target, frame)
         loop = self.open_loops[-1] if self.open_loops else None
         if not holds_share(kind) and not holds_share(before):
             self.assign(target, _after_update(before, kind), frame, value)
@@ -231,7 +234,8 @@ class Assignments(Wholes):
                 self.bind(target.value.id, Mapping(tuple(items.items())), frame)
                 return
         if isinstance(owner, Shard):
-            return  # rows of a batch are written to: it stays a batch
+            self.written(target, frame)
+            return  # it stays a batch
         self.whole(target.slice, frame)
         if value is not None and holds_share(kind):
             self.make_whole(value, kind, frame)

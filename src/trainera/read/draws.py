@@ -57,7 +57,7 @@ class Draws(Affairs):
             return self._cut_out(rows, node, frame) if alike else rows
         kinds = [*positional, *keywords.values()]
         once = name in tables.OWN_RANDOM and not any(map(holds_share, kinds))
-        if last == "dropout":  # of weights; what else it is given in a network is hardly no share
+        if last == "dropout" and frame.lenient:  # what is no share there is hardly seen to be none
             once &= bool(node.args) and isinstance(node.args[0], ast.Attribute)
         if once and self.open_loops:
             if frame.lenient:
@@ -85,6 +85,11 @@ class Draws(Affairs):
             sizes = _dimensions(given[0]) if given else ()
         else:
             sizes, _ = _size("", last, positional, keywords)
+        if own and self.open_loops and not any(map(holds_share, sizes)):
+            if frame.lenient:
+                return BY_CHANCE
+            self.agreed(node, BY_CHANCE, frame)
+            return Thing(node, last)
         if not sizes or not isinstance(sizes[0], Count) or any(map(holds_share, sizes[1:])):
             return None
         rows = Shard(sizes[0].loaders, rank=None if own else _rank(sizes))

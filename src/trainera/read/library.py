@@ -237,9 +237,22 @@ class Library(Draws):
         for kind in (*positional, *keywords.values()):
             kind = self.as_batches(kind, frame)
             if isinstance(kind, Loader | Iter):
+                if ast.unparse(node.func).endswith("cycle"):
+                    self._repeats(node, loaders_of(kind), frame)
                 return Iter(loaders_of(kind), element(kind))
         self.whole_arguments(node, frame)
         return positional[0] if positional and isinstance(positional[0], Bunch) else PLAIN
+
+    def _repeats(self, node: ast.Call, loaders: Nodes, frame: Frame) -> None:
+        self.trouble(
+            "split",
+            node,
+            frame,
+            loaders,
+            what="itertools.cycle keeps the batches of the first pass",
+            why="what a slice of a batch that comes again weighs is not known any more",
+            do="begin a new pass when one ends: while True: for batch in loader: …",
+        )
 
     # Functions of torch and numpy on tensors.
     def _tensor_function(self, name: str, last: str, node: ast.Call, frame: Frame) -> Kind | None:

@@ -74,6 +74,7 @@ class Methods(Networks):
                 )
                 return PLAIN
             case Params():
+                self.whole_arguments(node, frame)
                 if name == "requires_grad_":
                     self.frees(node, owner, frame)
                 return owner

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from trainera.read import tables, tensors
 from trainera.read.core import Frame
+from trainera.read.draws import BY_CHANCE
 from trainera.read.facts import Backward, Step
 from trainera.read.kinds import (
     PLAIN,
@@ -142,6 +143,8 @@ class Networks(Library):
         if any(holds_share(kind) for kind in kinds) and not frame.lenient:
             self.begins(model, node, frame)
         self._given_the_same(model, node, kinds, frame)
+        if "Dropout" in model.layer and self.open_loops and not any(map(holds_share, kinds)):
+            self.agreed(node, BY_CHANCE, frame)
         result: Kind | None = None
         for cls in model.classes:
             given = self._forward_of(model, cls, positional, keywords, frame)

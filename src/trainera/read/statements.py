@@ -89,6 +89,7 @@ class Statements(Sets):
     def do_for(self, node: ast.For | ast.AsyncFor, frame: Frame) -> None:
         iterable = self.as_batches(self.eval(node.iter, frame), frame)
         if not is_batches(iterable):
+            self.written_one_by_one(node, iterable, frame)
             if isinstance(iterable, Shard) and is_structure(node.iter, iterable, frame.file):
                 iterable = Listing(iterable)
             elif holds_share(iterable) and not isinstance(iterable, Bunch | Listing):

@@ -82,6 +82,8 @@ class Wholes(Core):
             method, how = "combine", repr(ways)
         share = first_share(kind)
         text = self.loader_text(share.loaders, frame)
+        if text is not None and text.startswith("self.") and not self.open_loops and _of_self(node):
+            text = None  # kept from a batch that may not be the latest any more
         text = "crew" if isinstance(share, Blend) else text
         if method is None or text is None:
             self.trouble_with(node, kind, frame)
@@ -187,7 +189,7 @@ class Wholes(Core):
                 if kind == wanted:
                     return name
         own = (frame.env or {}).get("self")
-        if isinstance(own, Instance):
+        if isinstance(own, Instance) and not frame.loops:
             for (cls, name), kind in self.attributes.items():
                 if cls is own.cls.node and kind == wanted:
                     return f"self.{name}"
@@ -294,3 +296,13 @@ def first_share(kind: Kind) -> Share:
     elif hasattr(kind, "items"):
         inside = [item for _, item in kind.items]
     return next(first_share(item) for item in inside if holds_share(item))
+
+
+def _of_self(node: ast.AST) -> bool:
+    """Whether an expression reads an attribute of `self`."""
+    return any(
+        isinstance(part, ast.Attribute)
+        and isinstance(part.value, ast.Name)
+        and part.value.id == "self"
+        for part in ast.walk(node)
+    )

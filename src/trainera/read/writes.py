@@ -1,0 +1,60 @@
+"""Rows of a batch that are written to. Which rows those are must not depend on the slice."""
+
+import ast
+
+from trainera.read.core import Frame
+from trainera.read.kinds import Kind, Nodes, Shard
+from trainera.read.wholes import Wholes
+
+
+class Writes(Wholes):
+    """The part of the analyser that looks at what is changed in place."""
+
+    def written(self, target: ast.Subscript, frame: Frame) -> None:
+        """``x[…] = value``: all rows, or those of which a condition row by row holds."""
+        owner = self.eval(target.value, frame)
+        if frame.lenient or not isinstance(owner, Shard) or owner.nested:
+            return
+        key = target.slice.elts[0] if isinstance(target.slice, ast.Tuple) else target.slice
+        everything = isinstance(key, ast.Slice) and not (key.lower or key.upper or key.step)
+        everything |= isinstance(key, ast.Constant) and key.value in (..., None)
+        if not everything and not isinstance(self.eval(key, frame), Shard):
+            self._writes_rows(target, owner.loaders, frame)
+
+    def written_one_by_one(self, node: ast.For | ast.AsyncFor, kind: Kind, frame: Frame) -> None:
+        """A loop over the rows of a batch that changes them: it would be given copies."""
+        values = [node.iter]
+        if isinstance(node.iter, ast.Call):
+            values += node.iter.args
+        kinds = [kind, *(self.eval(value, frame) for value in values[1:])]
+        shards = [one for one in kinds if isinstance(one, Shard) and not one.nested]
+        if frame.lenient or not shards:
+            return
+        names = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+        for part in (inner for statement in node.body for inner in ast.walk(statement)):
+            if _changes(part, names):
+                self._writes_rows(part, shards[0].loaders, frame)
+
+    def _writes_rows(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
+        self.trouble(
+            "weight",
+            node,
+            frame,
+            loaders,
+            what="rows of a batch are changed by their number",
+            why="a row of a worker's slice has another number in the batch",
+            do="change all rows at once, or choose them by a mask: torch.where(mask, one, other)",
+        )
+
+
+def _changes(node: ast.AST, names: set[str]) -> bool:
+    """Whether something of these names is changed in place."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        return isinstance(node.value, ast.Name) and node.value.id in names
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.target, ast.Name) and node.target.id in names
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        method, owner = node.func.attr, node.func.value
+        in_place = method.endswith("_") and not method.startswith("_")
+        return in_place and isinstance(owner, ast.Name) and owner.id in names
+    return False
