@@ -29,23 +29,30 @@ class TorchCollectives:
 
 
 class Transport:
-    """Moves tensors between workers."""
+    """Moves tensors between workers, and holds on to what it moved last.
+
+    gloo's threads would need the interpreter to let go of the last reference to a tensor.
+    """
 
     def __init__(self) -> None:
+        self.last: list[torch.Tensor] = []
         # Whoever joins the crew by another engine puts that engine's collectives here.
         self.by: Any = TorchCollectives()
 
     def add_up(self, tensor: torch.Tensor) -> None:
         """Replaces the tensor by the sum of those of all workers."""
         self.by.add_up(tensor)
+        self.last = [tensor]
 
     def broadcast(self, tensor: torch.Tensor) -> None:
         """Replaces the tensor by the first worker's."""
         self.by.broadcast(tensor)
+        self.last = [tensor]
 
     def gather(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         """The tensors, of one size, of all workers in their order."""
         received: list[torch.Tensor] = self.by.gather(tensor)
+        self.last = [tensor, *received]
         return received
 
 

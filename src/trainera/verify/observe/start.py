@@ -24,10 +24,10 @@ def begin(content: dict[str, Any]) -> None:
     import numpy
     import torch
 
-    from trainera.crew.transport import settle
     from trainera.verify.observe import precision
     from trainera.verify.observe.chance import Chance
     from trainera.verify.observe.files import Journal
+    from trainera.verify.observe.leaving import Leaving
     from trainera.verify.observe.record import Recorder
     from trainera.verify.observe.samples import Samples
     from trainera.verify.observe.state import State
@@ -39,6 +39,7 @@ def begin(content: dict[str, Any]) -> None:
     steps = Steps(recorder, samples)
     state = State(recorder, steps)
     chance = Chance(recorder, samples)
+    leaving = Leaving()
 
     random.seed(settings.seed)
     numpy.random.seed(settings.seed)
@@ -58,6 +59,7 @@ def begin(content: dict[str, Any]) -> None:
         precision.install()
     samples.watch_crew()
     journal.install()
+    leaving.install()
 
     owner = os.getpid()
 
@@ -67,7 +69,7 @@ def begin(content: dict[str, Any]) -> None:
         state.end()
         if rank == 0:
             chance.save_choices()
-        settle()  # a script that was distributed by hand does not see to it
+        leaving.end()
 
     atexit.register(end)
 
