@@ -19,6 +19,7 @@ def observed(
     choices: Path | None = None,
     dtype: str = "float64",
     timeout: float = 90,
+    engine: str = "ddp",
 ) -> Side:
     """Runs a script as `trainera verify` does: alone if `workers` is 0."""
     directory = folder / ("parallel" if workers else "sequential")
@@ -28,7 +29,7 @@ def observed(
     settings = {"directory": str(directory), "dtype": dtype}
     if choices is not None:
         settings["choices"] = str(choices)
-    run = runner.run(script, work, arguments, workers, timeout, observer=settings)
+    run = runner.run(script, work, arguments, workers, timeout, observer=settings, engine=engine)
     put_back(directory)
     failed = [status for status in run.statuses if status != 0]
     words = "\n".join(

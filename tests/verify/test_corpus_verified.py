@@ -17,11 +17,13 @@ from trainera.verify.verdict import Outcome
 def test_case_is_equivalent(case: Path, runner: Runner, tmp_path: Path) -> None:
     arguments = [str(word) for word in settings(case).get("arguments", [])]
     alone = observed(runner, case / "train.py", tmp_path, 0, arguments=arguments)
-    script = write_converted(case, tmp_path / "converted")
     choices = alone.directory / "choices.json"
-    for workers in (2, 3):
-        folder = tmp_path / str(workers)
-        together = observed(runner, script, folder, workers, arguments=arguments, choices=choices)
+    for engine, workers in (("ddp", 2), ("ddp", 3), ("horovod", 2)):
+        folder = tmp_path / f"{engine}-{workers}"
+        script = write_converted(case, tmp_path / engine, engine=engine)
+        together = observed(
+            runner, script, folder, workers, arguments=arguments, choices=choices, engine=engine
+        )
         verdict = verdict_on(alone, together, script, workers)
         assert verdict.outcome is Outcome.EQUIVALENT, verdict
         assert verdict.steps > 0

@@ -60,10 +60,7 @@ class Draws(Affairs):
         if last == "dropout" and frame.lenient:  # what is no share there is hardly seen to be none
             once &= bool(node.args) and isinstance(node.args[0], ast.Attribute)
         if once and self.open_loops:
-            if frame.lenient:
-                return BY_CHANCE
-            self.agreed(node, BY_CHANCE, frame)
-            return Thing(node, name)
+            return self._drawn_for_all(name, node, frame)
         if frame.lenient and any(isinstance(kind, Share) for kind in sizes):
             return self.assumed(node, list(sizes), frame)
         return None
@@ -86,10 +83,7 @@ class Draws(Affairs):
         else:
             sizes, _ = _size("", last, positional, keywords)
         if own and self.open_loops and not any(map(holds_share, sizes)):
-            if frame.lenient:
-                return BY_CHANCE
-            self.agreed(node, BY_CHANCE, frame)
-            return Thing(node, last)
+            return self._drawn_for_all(last, node, frame)
         if not sizes or not isinstance(sizes[0], Count) or any(map(holds_share, sizes[1:])):
             return None
         rows = Shard(sizes[0].loaders, rank=None if own else _rank(sizes))
@@ -100,10 +94,17 @@ class Draws(Affairs):
         function = node.func
         assert isinstance(function, ast.Attribute)
         if isinstance(function.value, ast.Call) and not frame.lenient:
-            self.agreed(node, BY_CHANCE, frame)  # it has just been made: this is all there is of it
-            return Thing(node, name)
+            # It has just been made: this is all there is of it.
+            return self._drawn_for_all(name, node, frame)
         self.fills_by_chance(node, name, frame)
         return BY_CHANCE
+
+    def _drawn_for_all(self, name: str, node: ast.Call, frame: Frame) -> Kind:
+        """A draw that belongs to the whole batch: all workers use the first one's."""
+        if frame.lenient:
+            return BY_CHANCE
+        self.agreed(node, BY_CHANCE, frame)
+        return Thing(node, name)
 
     def fills_by_chance(self, node: ast.AST, name: str, frame: Frame) -> None:
         self.trouble(

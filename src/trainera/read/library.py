@@ -82,7 +82,7 @@ class Library(Draws):
         if name == "torch.compile":
             return self.eval(node.args[0], frame) if node.args else PLAIN
         if last in tables.PROGRESS or name in ("itertools.cycle", "itertools.islice"):
-            return self._passed_through(node, frame)
+            return self._passed_through(name, node, frame)
         if is_meter(name):
             return self._meter(name, node, frame)
         kind = self._worker_affair(name, node, frame)
@@ -232,12 +232,12 @@ class Library(Draws):
 
     # Things that each worker must not do for itself.
 
-    def _passed_through(self, node: ast.Call, frame: Frame) -> Kind:
+    def _passed_through(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)
         for kind in (*positional, *keywords.values()):
             kind = self.as_batches(kind, frame)
             if isinstance(kind, Loader | Iter):
-                if ast.unparse(node.func).endswith("cycle"):
+                if name == "itertools.cycle":
                     self._repeats(node, loaders_of(kind), frame)
                 return Iter(loaders_of(kind), element(kind))
         self.whole_arguments(node, frame)
