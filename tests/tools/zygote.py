@@ -35,7 +35,9 @@ def work(job: dict, rank: int) -> None:
         begin(job["observer"])
     status = 0
     try:
-        runpy.run_path(job["script"], run_name="__main__")
+        # As under `python train.py`, what the script made is there until all is done.
+        kept = runpy.run_path(job["script"], run_name="__main__")
+        assert kept
     except SystemExit as error:
         status = error.code if isinstance(error.code, int) else int(error.code is not None)
         if isinstance(error.code, str):

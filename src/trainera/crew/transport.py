@@ -9,7 +9,7 @@ import torch.distributed as dist
 
 from trainera.crew.state import CREW
 
-SETTLE_S = 0.5
+SETTLE_S = 2.0
 QUIET = 3
 
 
@@ -29,30 +29,23 @@ class TorchCollectives:
 
 
 class Transport:
-    """Moves tensors between workers, and holds on to what it moved last.
-
-    gloo's threads would need the interpreter to let go of the last reference to a tensor.
-    """
+    """Moves tensors between workers."""
 
     def __init__(self) -> None:
-        self.last: list[torch.Tensor] = []
         # Whoever joins the crew by another engine puts that engine's collectives here.
         self.by: Any = TorchCollectives()
 
     def add_up(self, tensor: torch.Tensor) -> None:
         """Replaces the tensor by the sum of those of all workers."""
         self.by.add_up(tensor)
-        self.last = [tensor]
 
     def broadcast(self, tensor: torch.Tensor) -> None:
         """Replaces the tensor by the first worker's."""
         self.by.broadcast(tensor)
-        self.last = [tensor]
 
     def gather(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         """The tensors, of one size, of all workers in their order."""
         received: list[torch.Tensor] = self.by.gather(tensor)
-        self.last = [tensor, *received]
         return received
 
 
@@ -60,7 +53,8 @@ def settle() -> None:
     """Waits until gloo's own threads are at rest; to be called before the process ends.
 
     A moment after a collective is done they let go of what it moved, and need the interpreter for
-    it. At exit it may be gone by then, which ends the process with an abort after good work.
+    it. At exit it may be gone by then, which ends the process with an abort after good work; and
+    whoever ends the group while it holds the interpreter waits for them for ever.
     """
     end = time.monotonic() + SETTLE_S
     quiet = 0
