@@ -20,8 +20,6 @@ class Workload:
 
     name: str
     title: str
-    tiny: tuple[str, ...] = ()
-    """More arguments in that size: of few samples, a small batch leaves some steps."""
     metric: str = _ACCURACY
     framework: str = "torch"
     trains: bool = True
@@ -35,7 +33,7 @@ class Workload:
         return Subject(
             name=f"{self.name} {size}",
             script=str(self.script),
-            arguments=("--size", size, *(self.tiny if size == "tiny" else ())),
+            arguments=("--size", size),
             metric=self.metric if self.trains else "",
             metric_name="perplexity" if self.metric == _PERPLEXITY else "accuracy",
             seed="--seed" if self.trains else "",
@@ -50,23 +48,19 @@ class Workload:
         return None
 
 
-_SMALL_BATCH = ("--batch-size", "32")
-# At the rate of larger batches these learn at the edge: dropout alone decides if they diverge.
-_SMALL_STEPS = (*_SMALL_BATCH, "--lr", "0.02")
-
 WORKLOADS = (
     Workload(name="mnist_mlp", title="MNIST, perceptron 784-512-512-10"),
-    Workload(name="mnist_cnn", title="MNIST, small CNN", tiny=_SMALL_STEPS),
-    Workload(name="fashion_cnn", title="Fashion-MNIST, CNN", tiny=_SMALL_STEPS),
-    Workload(name="cifar10_cnn", title="CIFAR-10, medium CNN", tiny=_SMALL_BATCH),
-    Workload(name="cifar100_resnet18", title="CIFAR-100, ResNet-18", tiny=_SMALL_BATCH),
+    Workload(name="mnist_cnn", title="MNIST, small CNN"),
+    Workload(name="fashion_cnn", title="Fashion-MNIST, CNN"),
+    Workload(name="cifar10_cnn", title="CIFAR-10, medium CNN"),
+    Workload(name="cifar100_resnet18", title="CIFAR-100, ResNet-18"),
     Workload(name="imdb_transformer", title="IMDB, small transformer"),
     Workload(
         name="wikitext_transformer",
         title="WikiText, transformer language model",
         metric=_PERPLEXITY,
     ),
-    Workload(name="fish_resnet34", title="fish, ResNet-34", tiny=_SMALL_BATCH),
+    Workload(name="fish_resnet34", title="fish, ResNet-34"),
     Workload(name="mnist_192", title="MNIST, 784-192-10 in PyTorch"),
     Workload(name="mnist_192_keras", title="MNIST, 784-192-10 in Keras", framework="keras"),
     Workload(name="micro_matmul", title="matrix products", trains=False),

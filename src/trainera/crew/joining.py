@@ -10,14 +10,13 @@ import threading
 import traceback
 import warnings
 from collections.abc import Callable
-from datetime import timedelta
 from types import TracebackType
-from typing import Any
 
 import torch
 import torch.distributed as dist
 from torch._C import _distributed_c10d as native
 
+from trainera.crew.groups import start_alone, start_machine
 from trainera.crew.state import CREW
 from trainera.crew.streams import STREAMS
 from trainera.crew.transport import settle
@@ -80,47 +79,18 @@ def start_process_group() -> None:
             dist.Backend.register_backend("alone", start_alone, devices=["cpu", "cuda"])
         dist.init_process_group("alone", store=native.HashStore(), rank=0, world_size=1)
         return
-    backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
-    dist.init_process_group(backend)
+    dist.init_process_group(choose_backend())
 
 
-class Alone(dist.ProcessGroup):
-    """The process group of a world of one, where every collective is done before it begins.
-
-    Gloo would open a listening port even for a single process.
-    """
-
-    def allreduce(self, tensors: Any, opts: Any = None) -> Any:  # type: ignore[override]
-        return finished_work(tensors)
-
-    def allreduce_coalesced(self, tensors: Any, opts: Any = None) -> Any:
-        return finished_work(tensors)
-
-    def broadcast(self, tensors: Any, opts: Any = None) -> Any:  # type: ignore[override]
-        return finished_work(tensors)
-
-    def allgather(self, outputs: Any, inputs: Any, opts: Any = None) -> Any:
-        for output, tensor in zip(outputs, inputs, strict=True):
-            output[0].copy_(tensor)
-        return finished_work(outputs)
-
-    def barrier(self, opts: Any = None) -> Any:
-        return finished_work([])
-
-    def getBackendName(self) -> str:  # torch gives this name
-        return "alone"
-
-
-def start_alone(store: Any, rank: int, size: int, timeout: timedelta) -> Alone:
-    """The form in which torch wants the constructor of a backend."""
-    return Alone(rank, size)  # type: ignore[call-arg]
-
-
-def finished_work(result: Any) -> Any:
-    """A handle of a collective that is already done."""
-    future: torch.futures.Future[Any] = torch.futures.Future()
-    future.set_result(result)
-    return native._create_work_from_future(future)  # type: ignore[attr-defined]
+def choose_backend() -> str:
+    """What carries the messages: shared memory where all workers compute on one machine."""
+    if torch.cuda.is_available():
+        return "cpu:gloo,cuda:nccl"
+    if CREW.local_size < CREW.size or os.environ.get("TRAINERA_BACKEND") == "gloo":
+        return "gloo"
+    if not hasattr(dist.Backend, "MACHINE"):
+        dist.Backend.register_backend("machine", start_machine, devices=["cpu"])
+    return "machine"
 
 
 def choose_device() -> None:

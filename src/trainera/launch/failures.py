@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Literal
 
 _LOST = re.compile(
-    r"gloo|nccl|connection (closed|reset|refused)|broken pipe|timed out|first worker.* failed",
+    r"gloo|nccl|connection (closed|reset|refused)|broken pipe|timed out|first worker.* failed|"
+    r"waited for worker",
     re.IGNORECASE,
 )
 """What the messages of torch.distributed say when another worker is gone."""

@@ -9,7 +9,7 @@ from torch import nn
 from torch.utils.data import DataLoader
 from workload_data import grey_digits
 
-SIZES = {"tiny": (1500, 500, 2), "small": (10000, 2000, 4), "full": (60000, 10000, 12)}
+SIZES = {"tiny": (1500, 500, 4), "small": (10000, 2000, 4), "full": (60000, 10000, 12)}
 
 
 class Net(nn.Module):
