@@ -55,7 +55,7 @@ def main():
     parser.add_argument("--size", choices=SIZES, default="tiny")
     parser.add_argument("--epochs", type=int)
     parser.add_argument("--batch-size", type=int, default=128)
-    parser.add_argument("--lr", type=float, default=0.05)
+    parser.add_argument("--lr", type=float, default=0.02)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     samples, held, epochs = SIZES[args.size]
