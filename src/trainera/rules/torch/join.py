@@ -4,12 +4,12 @@
 first line under `if __name__ == "__main__":`. If a module of the script's own does something while
 it is imported, or a class while it is defined, it stands before that.
 
-**Why.** A worker has to know who it is: it joins the process group (gloo on CPU, nccl on GPU),
-takes its own GPU as the current one, so that `"cuda"` means this worker's, and takes its share of
-the cores. The random states of the first worker are given to all, so that models, splits and
-orders are the same everywhere even in a script that sets no seed. What the other workers print,
-log or show as progress is dropped, so that every line appears once. When the process ends, for
-whatever reason, it leaves the process group.
+**Why.** A worker has to know who it is: it joins the process group (nccl on GPUs, gloo between
+machines, shared memory on the CPUs of one), takes its own GPU as the current one, so that `"cuda"`
+means this worker's, and takes its share of the cores. The random states of the first worker are
+given to all, so that models, splits and orders are the same everywhere even in a script that sets
+no seed. What the other workers print, log or show as progress is dropped, so that every line
+appears once. When the process ends, for whatever reason, it leaves the process group.
 
 **Example.**
 
