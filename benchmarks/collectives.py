@@ -55,9 +55,9 @@ def start(backend: str, workers: int) -> dict[str, float]:
     port = str(free_port())
     processes = []
     for rank in range(workers):
-        place = {"RANK": rank, "WORLD_SIZE": workers, "LOCAL_RANK": rank}
-        place |= {"LOCAL_WORLD_SIZE": workers, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-        environment = os.environ | {name: str(value) for name, value in place.items()}
+        environment = os.environ | dict.fromkeys(("RANK", "LOCAL_RANK"), str(rank))
+        environment |= dict.fromkeys(("WORLD_SIZE", "LOCAL_WORLD_SIZE"), str(workers))
+        environment |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
         environment |= {"OMP_NUM_THREADS": "1", "TRAINERA_BACKEND": backend}
         command = [sys.executable, str(Path(__file__).resolve()), "--measure"]
         process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
@@ -70,7 +70,8 @@ def start(backend: str, workers: int) -> dict[str, float]:
         for process in processes:
             process.kill()
             process.wait()
-    return json.loads(out)
+    found: dict[str, float] = json.loads(out)
+    return found
 
 
 def measure() -> None:
