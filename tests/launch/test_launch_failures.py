@@ -12,9 +12,9 @@ IMPORT_S = 15
 """What importing torch may take on a busy machine."""
 
 JOIN = """\
-import os, sys, time, signal
-import torch, torch.distributed as dist
-dist.init_process_group("gloo")
+import os, sys, time, signal, torch, torch.distributed as dist
+from trainera import crew
+crew.join()
 rank = dist.get_rank()
 def step():
     dist.all_reduce(torch.ones(1))

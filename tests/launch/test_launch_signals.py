@@ -13,7 +13,8 @@ from launching import Launch
 SCRIPT = """
 import os, sys, time
 import torch, torch.distributed as dist
-dist.init_process_group("gloo")
+from trainera import crew
+crew.join()
 dist.all_reduce(torch.ones(1))
 if dist.get_rank() == 0:
     open("ready", "w").write("yes")

@@ -35,7 +35,11 @@ WORDS = ("sums", "broadcasts", "gathers", "waits with")
 
 
 class WorkerLost(RuntimeError):
-    """Another worker is gone, or does something else."""
+    """Another worker is gone. (The launcher knows the name: it is no failure of this worker's.)"""
+
+
+class OutOfStep(RuntimeError):
+    """Another worker does something else."""
 
 
 class Memory:
@@ -84,7 +88,7 @@ class Memory:
             if lines[other + CAME] < came:
                 self._watch(other, came)
             if lines[other + cell] != what:
-                raise WorkerLost(
+                raise OutOfStep(
                     f"worker {other // self.step} {in_words(lines[other + cell])} where worker "
                     f"{self.rank} {in_words(what)}: the workers got out of step"
                 )

@@ -14,6 +14,7 @@ from torch.utils.data import (
     default_collate,
 )
 
+from trainera.crew.linking import linked, linked_rows
 from trainera.crew.passes import Pass, StandIn
 from trainera.crew.reduction import reduce_values
 from trainera.crew.rows import (
@@ -182,12 +183,17 @@ class Split(StepValues):
 
     def sum(self, value: Any) -> Any:
         """The sum over the workers that have samples of this batch; the type is kept."""
-        return reduce_values((value,), None if self.active else 0.0)[0]
+        if CREW.size == 1:
+            return value
+        whole = reduce_values((value,), None if self.active else 0.0)[0]
+        return linked(value, whole, float(self.active))
 
     def mean(self, value: Any) -> Any:
         """The mean over the samples of this batch, of means over each worker's samples."""
-        factor = self.fraction if CREW.size > 1 else None
-        return reduce_values((value,), factor, mean=True)[0]
+        if CREW.size == 1:
+            return value
+        whole = reduce_values((value,), self.fraction, mean=True)[0]
+        return linked(value, whole, self.fraction)
 
     def combine(self, value: Any, how: Any) -> Any:
         """A tuple or dict, each part made whole in its way: by sum, mean or gather, or as it is."""
@@ -243,10 +249,12 @@ class Split(StepValues):
         multiple), or a tuple or dict of those.
         """
         if CREW.size == 1:
-            return portable_here(value)
+            return value
         checked_rows(value, self._step[1], self.active)
         pieces = gather_objects(portable(value) if self.active else None)
-        return concatenated(value, [piece for piece in pieces if piece is not None])
+        whole = concatenated(value, [piece for piece in pieces if piece is not None])
+        start, _ = slice_bounds(self._step[0], CREW.rank, CREW.size)
+        return linked_rows(value, whole, start, self._step[1])
 
 
 def reading(loader: DataLoader[Any], sampler: Any, generator: Any) -> DataLoader[Any]:
@@ -291,8 +299,3 @@ def never_draws(loader: DataLoader[Any]) -> bool:
     while type(dataset) is Subset:
         dataset = dataset.dataset
     return type(dataset) is TensorDataset and loader.collate_fn is default_collate
-
-
-def portable_here(value: Any) -> Any:
-    """In a world of one the rows are all there; like elsewhere they leave the graph."""
-    return value.detach() if isinstance(value, torch.Tensor) else value

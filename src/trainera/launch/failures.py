@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 _LOST = re.compile(
-    r"gloo|nccl|connection (closed|reset|refused)|broken pipe|timed out|first worker.* failed|"
-    r"waited for worker",
+    r"gloo|nccl|connection (closed|reset|refused)|broken pipe|timed out|first worker.* failed",
     re.IGNORECASE,
 )
 """What the messages of torch.distributed say when another worker is gone."""
@@ -73,7 +72,7 @@ def is_consequence(error: BaseException) -> bool:
         seen.add(id(link))
         kind = type(link)
         lost = kind.__module__.startswith("torch.") and kind.__name__.startswith("Dist")
-        lost = lost or kind.__name__ == "HorovodInternalError"
+        lost = lost or kind.__name__ in ("HorovodInternalError", "WorkerLost")
         if lost or (kind is RuntimeError and _in_distributed(link) and _LOST.search(str(link))):
             return True
         link = link.__cause__ or link.__context__

@@ -43,6 +43,9 @@ class Draws(Affairs):
             self.facts.plain.add((frame.context, node))
             self.together()  # a worker that left one out would go on with other numbers
         positional, keywords = self.arguments(node, frame)
+        if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+            shape = self.eval(node.args[0].value, frame)
+            positional = [shape] if isinstance(shape, Shape) else positional
         if typed and positional and isinstance(positional[0], Shard):
             return tensors.method("detach", positional[0], [], {})
         sizes, others = _size(name, last, positional, keywords)

@@ -12,6 +12,8 @@ from typing import Any
 
 Nodes = frozenset[ast.AST]
 NOBODY: Nodes = frozenset()
+Calls = frozenset[tuple[ast.AST, bool, ast.AST]]
+"""Networks that a value was computed with: whether through the wrapper, and by which call."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +195,7 @@ class Share(Kind):
     """Base of what a worker has of a batch."""
 
     loaders: Nodes
-    models: frozenset[tuple[ast.AST, bool, ast.AST]] = field(default=frozenset(), kw_only=True)
+    models: Calls = field(default=frozenset(), kw_only=True)
     """Networks it was computed with, whether that went through the wrapper, and by which call."""
 
 
@@ -219,8 +221,8 @@ class Whole(Kind):
     """It may have the rows of the whole batch: then it fits no worker's slice."""
     number: bool = False
     """It is made of the number of samples: what is made to that size has such rows."""
-    cut: ast.AST | None = None
-    """Where a value with a gradient was made whole, if it had one: none flows through that."""
+    models: Calls = frozenset()
+    """The networks that gradients flow back to: also to the other workers' parts."""
     made: ast.AST | None = field(default=None, compare=False)
     """Where it was made whole, for messages."""
 

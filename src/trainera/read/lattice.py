@@ -160,10 +160,10 @@ def whole_of(*kinds: Kind) -> Kind:
     found = [whole for kind in kinds for whole in wholes_in(kind)]
     if not found:
         return next((kind for kind in kinds if isinstance(kind, Own)), PLAIN)
-    cut = next((kind.cut for kind in found if kind.cut is not None), None)
+    models = frozenset().union(*(kind.models for kind in found))
     rows = [kind for kind in found if kind.rows]
     number = any(kind.number for kind in found)
-    return Whole(found[0].loaders, bool(rows), number, cut, (rows or found)[0].made)
+    return Whole(found[0].loaders, bool(rows), number, models, (rows or found)[0].made)
 
 
 def sized(kind: Kind) -> Kind:

@@ -198,7 +198,7 @@ class Methods(Networks):
         self.handed_over(node, kinds, frame)
         result = sized(whole_of(owner, *kinds))
         if isinstance(result, Whole) and name in tables.ENDS_GRADIENT:
-            return replace(result, rows=result.rows and name != "item", cut=None)
+            return replace(result, rows=result.rows and name != "item", models=frozenset())
         return result
 
 

@@ -24,6 +24,7 @@ from trainera.read.kinds import (
     Shard,
     Share,
     Thing,
+    Whole,
 )
 from trainera.read.lattice import holds_share, join, whole_of
 from trainera.read.library import Library, is_meter
@@ -151,6 +152,8 @@ class Networks(Library):
             result = given if result is None else join(result, given or PLAIN)
         if not any(holds_share(kind) for kind in kinds):
             return result if result is not None and holds_share(result) else whole_of(*kinds)
+        if isinstance(result, Whole) and not frame.lenient:
+            return result  # a loss of the script's own that needs the whole batch
         if result is not None:
             result = batch_first(result)
         if result is None or not holds_share(result):
@@ -241,7 +244,7 @@ class Networks(Library):
         if loop is not None:
             loop.training = True
             loop.backwards.add(node)
-        if isinstance(kind, Share):
+        if isinstance(kind, Share | Whole):
             calls = frozenset((origin, call) for origin, _, call in kind.models)
             self.facts.steps.append(Step(node=node, file=frame.file, backward=True, calls=calls))
         self.facts.backwards[frame.context, node] = Backward(

@@ -160,7 +160,7 @@ class Operators(Statements):
             return Lost(others[0].loaders, "it is a comparison of figures of a slice")
         for part, kind in zip(nodes, kinds, strict=True):
             self.make_whole(part, kind, frame)
-        return replace(own, cut=None) if isinstance(own, Whole) else own
+        return replace(own, models=frozenset()) if isinstance(own, Whole) else own
 
 
 def is_factor(node: ast.expr) -> bool:

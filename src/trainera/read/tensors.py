@@ -43,8 +43,6 @@ def mixed(*kinds: Kind) -> Lost | None:
             why = "random numbers that are drawn once for the batch would differ over workers"
             return Lost(shares[0].loaders, why)
         if isinstance(kind, Whole) and shares:
-            if kind.cut is not None:
-                return Lost(kind.loaders, cut_off(kind.cut))
             if kind.rows and any(isinstance(share, Shard) for share in shares):
                 why = "samples are recombined, as in mixup: a slice meets rows of the whole batch"
                 return Lost(kind.loaders, f"{why}{needed_at(kind.made)}")
@@ -52,11 +50,6 @@ def mixed(*kinds: Kind) -> Lost | None:
         loaders = frozenset().union(*(share.loaders for share in shares))
         return Lost(loaders, "it mixes the batches of two loaders, whose slices differ in weight")
     return None
-
-
-def cut_off(node: ast.AST) -> str:
-    """Why a gradient ends at an expression."""
-    return f"{needed_at(node).removeprefix(', ')}, and no gradient flows through that"
 
 
 def needed_at(node: ast.AST | None) -> str:
@@ -78,7 +71,7 @@ def with_models(kind: Kind, *others: Kind) -> Kind:
     """The kind, remembering the networks that the others were computed with."""
     if not isinstance(kind, Share):
         return kind
-    models = kind.models.union(*(other.models for other in others if isinstance(other, Share)))
+    models = kind.models.union(*(each.models for each in others if isinstance(each, Share | Whole)))
     return replace(kind, models=models)
 
 

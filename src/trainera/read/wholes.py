@@ -40,6 +40,7 @@ from trainera.read.lattice import (
 )
 
 ALONE = "only the first worker has it"
+TURNS = {"T", "mT", "t", "permute", "swapaxes", "swapdims", "transpose"}
 
 
 class Wholes(Core):
@@ -77,6 +78,10 @@ class Wholes(Core):
             inner = self.eval(node.value, frame)
             self.make_whole(node.value, inner, frame)
             return Whole(kind.loaders, rows=False, number=True, made=node)
+        turned = _turned(node) if isinstance(kind, Shard) and kind.dim != 0 else None
+        if turned is not None:
+            whole = self.make_whole(turned, self.eval(turned, frame), frame)
+            return whole if isinstance(whole, Whole) else PLAIN
         method, how = how_to_whole(kind), ""
         if method is None and (ways := ways_to_whole(kind)) is not None:
             method, how = "combine", repr(ways)
@@ -100,7 +105,7 @@ class Wholes(Core):
         )
         rows = method == "gather" or "gather" in how
         number = isinstance(kind, Count | Shape)
-        return Whole(share.loaders, rows, number, node if share.models else None, node)
+        return Whole(share.loaders, rows, number, share.models, node)
 
     def condition(self, node: ast.expr, frame: Frame) -> None:
         """A test decides what every worker does next: all must come to the same answer."""
@@ -296,6 +301,13 @@ def first_share(kind: Kind) -> Share:
     elif hasattr(kind, "items"):
         inside = [item for _, item in kind.items]
     return next(first_share(item) for item in inside if holds_share(item))
+
+
+def _turned(node: ast.expr) -> ast.expr | None:
+    """What a transposed tensor is made of: that can be gathered, where the rows come first."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.value if node.func.attr in TURNS else None
+    return node.value if isinstance(node, ast.Attribute) and node.attr in TURNS else None
 
 
 def _of_self(node: ast.AST) -> bool:

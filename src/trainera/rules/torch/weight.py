@@ -28,7 +28,6 @@ from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.facts import Backward, Facts, by_node
 from trainera.read.kinds import Blend, Lost, Mean, Shard, Share, Sum, Whole
-from trainera.read.tensors import cut_off
 from trainera.rules.torch._tools import Finding, edit, refuse, wrap
 
 NAME = "weight"
@@ -36,7 +35,7 @@ NAME = "weight"
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     for _, records in by_node(facts.backwards):
-        reached = [record for record in records if isinstance(record.kind, Share)] or list(records)
+        reached = [one for one in records if isinstance(one.kind, Share | Whole)] or list(records)
         problems = [problem for record in reached if (problem := _problem(record, facts))]
         if problems:
             yield problems[0]
@@ -54,6 +53,8 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             )
             continue
         kind, text = forms.pop()
+        if kind is Whole:
+            continue  # every worker has the loss of the whole batch, and its gradients reach all
         name = engine.mean_weight if kind is Mean else engine.sum_weight
         weight = "crew.size()" if kind is Blend else f"{text}.{name}"
         template = f"{{}} * {weight}"
@@ -80,13 +81,10 @@ def _problem(record: Backward, facts: Facts) -> Finding | None:
         what = "gradients are computed outside of any loop over a DataLoader"
         why = "there is no batch whose samples could be shared out"
         return refuse(NAME, record.file, record.node, what, why, "draw batches from a DataLoader")
-    if isinstance(kind, Whole) and kind.cut is not None:
-        what = "the loss cannot be split over workers"
-        return refuse(NAME, record.file, record.node, what, cut_off(kind.cut), do)
     if isinstance(kind, Lost):
         what = "the loss cannot be split over workers"
         return refuse(NAME, record.file, record.node, what, kind.why, do)
-    if not isinstance(kind, Mean | Sum | Blend):
+    if not isinstance(kind, Mean | Sum | Blend) and not (isinstance(kind, Whole) and kind.models):
         what = "how this loss depends on the batch cannot be seen"
         why = "it is no mean or sum over samples that the analysis could follow"
         if isinstance(kind, Shard):
