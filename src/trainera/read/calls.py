@@ -29,6 +29,7 @@ from trainera.read.kinds import (
     Shard,
     Share,
     Sum,
+    Thing,
 )
 from trainera.read.lattice import holds_share
 from trainera.read.library import is_meter
@@ -66,7 +67,9 @@ class Calls(Methods):
     def call_kind(self, callee: Kind, node: ast.Call, frame: Frame) -> Kind:
         match callee:
             case External():
-                return self.external(callee.name, node, frame)
+                made = self.external(callee.name, node, frame)
+                free = type(made) in (Kind, Thing) and makes_parameter(callee.name, node)
+                return self.set_free(node, frame) if free else made
             case Func():
                 return self._own_function(callee, node, frame)
             case Class():
@@ -270,3 +273,13 @@ def _generated(kind: Kind, frame: Frame) -> Kind:
         share = next(item for item in kind.items if isinstance(item, Share))
         return Iter(share.loaders, kind)
     return PLAIN
+
+
+def makes_parameter(name: str, node: ast.Call) -> bool:
+    """Whether a call makes a tensor that an optimizer may train."""
+    return name == "torch.nn.Parameter" or any(
+        keyword.arg == "requires_grad"
+        and isinstance(keyword.value, ast.Constant)
+        and keyword.value.value is True
+        for keyword in node.keywords
+    )

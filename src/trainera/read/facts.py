@@ -184,6 +184,8 @@ class Facts:
     """Networks that are given the same on every worker while they train."""
     loose: dict[Key, Spot] = field(default_factory=dict)
     """Parameters of networks that are used outside of them, and by none of their methods."""
+    free: dict[ast.AST, Spot] = field(default_factory=dict)
+    """Parameters that belong to no network."""
     meters: dict[Key, Spot] = field(default_factory=dict)
     """Metrics that would add up the workers' states by themselves."""
     optimizers: dict[ast.AST, Nodes] = field(default_factory=dict)

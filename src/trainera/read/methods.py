@@ -30,7 +30,7 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import element, holds_share, join, sized, whole_of
+from trainera.read.lattice import element, holds_share, join, models_in, sized, whole_of
 from trainera.read.library import is_meter
 from trainera.read.networks import Networks
 from trainera.read.suspects import SCATTERS
@@ -72,6 +72,11 @@ class Methods(Networks):
                     why="it would evaluate the loss on one worker's share",
                     do="compute loss and gradients before step() and call it without arguments",
                 )
+                return PLAIN
+            case Optimizer() if name == "add_param_group":
+                positional, keywords = self.arguments(node, frame)
+                added = models_in(Bunch((*positional, *keywords.values())))
+                self.facts.optimizers[owner.origin] = self.facts.optimizers[owner.origin] | added
                 return PLAIN
             case Params():
                 self.whole_arguments(node, frame)
@@ -144,6 +149,8 @@ class Methods(Networks):
                 return made
         if not isinstance(owner, Hashed):
             self.arguments_in_order(name, node, frame)
+        if name == "requires_grad_" and type(owner) in (Kind, Thing) and not node.args:
+            return self.set_free(node, frame)
         if isinstance(owner, Thing):
             drawn = self.drawn_by(owner, name, node, frame)
             if drawn is not None:

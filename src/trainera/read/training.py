@@ -21,6 +21,7 @@ from trainera.read.kinds import (
     Model,
     Nodes,
     Optimizer,
+    Params,
     Shard,
     Share,
     Sum,
@@ -95,6 +96,14 @@ class Training(Expressions):
                 do="use a first-order optimizer such as Adam or SGD",
             )
         return Optimizer(node)
+
+    def set_free(self, node: ast.expr, frame: Frame) -> Kind:
+        """A tensor with gradients of its own: a part of a network, or free of any."""
+        own = (frame.env or {}).get("self")
+        if frame.lenient or isinstance(own, Model):
+            return PLAIN
+        self.facts.free[node] = self.spot(node, frame, "")
+        return Params(frozenset({node}))
 
     def make_loader(self, node: ast.Call, frame: Frame) -> Kind:
         _, keywords = self.arguments(node, frame)

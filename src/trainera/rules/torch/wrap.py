@@ -183,6 +183,17 @@ def _without_parallel(spot: Spot, engine: Engine) -> Finding:
     return edit(NAME, spot.file, spot.node, action, reason, (CREW,))
 
 
+def _free(spot: Spot) -> Finding:
+    return refuse(
+        NAME,
+        spot.file,
+        spot.node,
+        "a parameter that belongs to no network is trained",
+        "only the gradients of networks are averaged: each worker would go on with its own value",
+        "make it an nn.Parameter of the network, or of a module whose forward() uses it",
+    )
+
+
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     reason = "gradients are averaged over the workers; all start from the first one's weights"
     done: set[tuple[ast.AST, str]] = set()
@@ -191,7 +202,10 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     for spot in facts.parallels.values():
         yield _without_parallel(spot, engine)
     for origin in facts.trained:
-        if origin not in chosen:
+        if origin in facts.free:
+            if engine.wraps:
+                yield _free(facts.free[origin])
+        elif origin not in chosen:
             file = next(f for f in facts.files.values() if origin in f.parents)
             yield refuse(
                 NAME,
