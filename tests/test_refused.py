@@ -24,9 +24,7 @@ def test_refused(script: Path) -> None:
 
 
 REASONS = {
-    "contrastive_in_batch": ("weight", "no gradient flows"),
-    "nonlinear_loss": ("weight", "no gradient flows"),
-    "deviation_of_the_batch": ("weight", "'out' of the whole batch"),
+    "free_parameter": ("wrap", "each worker would go on with its own value"),
     "mixup": ("weight", "rows of the whole batch, line 21 needs 'x'"),
     "hardwired_batch_size": ("network", "fewer rows"),
     "buffer_of_batch_statistics": ("network", "drift apart"),

@@ -20,7 +20,6 @@ LOSS = "\nloss = criterion(model(x), y)"
         "for i, value in enumerate(y):\n    if value > 0:\n        x[i] += 1",
         "for row in x:\n    row.mul_(2)",
         "for row, value in zip(x, y):\n    row[0] += 1",
-        "x[np.random.rand(*x.shape) < 0.2] = 0",
     ],
 )
 def test_rows_by_number(write: str) -> None:
@@ -36,6 +35,8 @@ def test_all_rows_or_those_of_a_mask(write: str) -> None:
 def test_a_mask_that_is_drawn() -> None:
     added = beyond(imports=IMPORTS, loss=f"x[np.random.rand(len(x)) < 0.1] = 0{LOSS}")
     assert added == ["x[loader.mine(np.random.rand(loader.sum(len(x)))) < 0.1] = 0"]
+    added = beyond(imports=IMPORTS, loss=f"x[np.random.rand(*x.shape) < 0.1] = 0{LOSS}")
+    assert added == ["x[loader.mine(np.random.rand(*loader.gather(x).shape)) < 0.1] = 0"]
 
 
 def test_a_cycle_of_batches() -> None:

@@ -13,12 +13,19 @@ A loss that is a sum over samples counts N, because averaging would divide it by
 
 **Safety.** `share` is 1.0 for equal slices; the value of `loss` itself is not changed.
 
-**Limits.** The loss must be a mean or a sum over the samples of the batch (or be made of such by
-adding and scaling); one over class weights or unignored targets is brought to that (see
-`by-weight`). Several backward passes in a step, as for the two networks of a GAN, must each be of
-calls of the network that were made since the last. Others are refused: losses that compare samples
-of a batch with each other, roots or products of means, losses of a library of which it is not known
-how they reduce.
+**Other losses.** One over class weights or unignored targets is brought to a mean over samples (see
+`by-weight`). One that is neither a mean nor a sum, say the root of a mean, a ratio of sums, or one
+that compares the samples of a batch with each other, is computed by every worker from the whole
+batch's values (`loader.mean`, `loader.sum`, `loader.gather`). Gradients flow back through those to
+the part of each worker, so that such a loss counts as it is:
+
+    -     loss = torch.sqrt(criterion(model(x), y))
+    +     loss = torch.sqrt(loader.mean(criterion(model(x), y)))
+
+**Limits.** Several backward passes in a step, as for the two networks of a GAN, must each be of
+calls of the network that were made since the last. What a library draws by itself from torch's
+random numbers, in a loss of the whole batch, each worker draws for itself. Samples that are
+recombined before the network sees them, as in mixup, are refused.
 """
 
 import ast

@@ -1,12 +1,12 @@
-# refused: the contrastive loss compares every sample with all others of the batch (z @ z.T)
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
+torch.set_default_dtype(torch.float64)
 torch.manual_seed(0)
-x = torch.randn(256, 16)
-loader = DataLoader(TensorDataset(x), batch_size=32, shuffle=True, drop_last=True)
+x = torch.randn(70, 16)
+loader = DataLoader(TensorDataset(x), batch_size=17, shuffle=True)
 encoder = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 8))
 optimizer = torch.optim.Adam(encoder.parameters(), lr=1e-3)
 temperature = 0.5
@@ -31,4 +31,4 @@ for epoch in range(2):
         loss.backward()
         optimizer.step()
         total += loss.item()
-    print(f"epoch {epoch}: {total / len(loader):.4f}")
+    print(f"epoch {epoch}: {total / len(loader):.10f}")

@@ -1,10 +1,10 @@
-# refused: the loss has a term over the covariance of the batch (Barlow Twins, VICReg)
 import torch
 import torch.nn as nn
 from torch.utils.data import DataLoader, TensorDataset
 
+torch.set_default_dtype(torch.float64)
 torch.manual_seed(1)
-x = torch.randn(200, 10)
+x = torch.randn(77, 10)
 loader = DataLoader(TensorDataset(x), batch_size=25, shuffle=True)
 net = nn.Linear(10, 4)
 opt = torch.optim.SGD(net.parameters(), lr=0.05)
