@@ -20,6 +20,7 @@ SCRIPTS = Path(__file__).with_name("scripts")
         ("by_chance_images.py", ["0"]),
         ("by_chance_images.py", ["2"]),
         ("by_chance_tensors.py", []),
+        ("by_chance_mixup.py", []),
     ],
 )
 def test_equivalent(

@@ -7,6 +7,7 @@ own. What torch draws once for the batch, a factor or a choice, must be told to 
 """
 
 import ast
+from dataclasses import replace
 
 from trainera.read import tables, tensors, world
 from trainera.read.affairs import Affairs
@@ -23,8 +24,9 @@ from trainera.read.kinds import (
     Shard,
     Share,
     Thing,
+    Whole,
 )
-from trainera.read.lattice import holds_share
+from trainera.read.lattice import holds_share, whole_of
 
 BY_CHANCE = Own("this worker's random numbers")
 
@@ -66,6 +68,9 @@ class Draws(Affairs):
             return self._drawn_for_all(name, node, frame)
         if frame.lenient and any(isinstance(kind, Share) for kind in sizes):
             return self.assumed(node, list(sizes), frame)
+        figures = [kind for kind in kinds if holds_share(kind)]
+        if figures and self.open_loops and all(isinstance(kind, Count) for kind in figures):
+            return self._drawn_for_the_batch(name, node, frame)
         return None
 
     def drawn_by(self, generator: Thing, last: str, node: ast.Call, frame: Frame) -> Kind | None:
@@ -109,6 +114,16 @@ class Draws(Affairs):
         self.agreed(node, BY_CHANCE, frame)
         return Thing(node, name)
 
+    def _drawn_for_the_batch(self, name: str, node: ast.Call, frame: Frame) -> Kind | None:
+        """A draw by how many samples there are: the same for all workers, from the whole number."""
+        order = name in ("torch.randperm", "numpy.random.permutation")
+        if frame.lenient or not (order or name in tables.OWN_RANDOM):
+            return None
+        whole = whole_of(*self.whole_arguments(node, frame))
+        if name in tables.OWN_RANDOM:
+            self.agreed(node, BY_CHANCE, frame)
+        return replace(whole, rows=True, order=order) if isinstance(whole, Whole) else whole
+
     def fills_by_chance(self, node: ast.AST, name: str, frame: Frame) -> None:
         self.trouble(
             "agree",
@@ -122,12 +137,9 @@ class Draws(Affairs):
 
     def _cut_out(self, rows: Shard, node: ast.Call, frame: Frame) -> Kind:
         """Rows that are drawn for the whole batch: the slice's are cut out of them."""
-        text = None if frame.lenient else self.loader_text(rows.loaders, frame)
-        if text is None:
+        if self.cut(node, rows, frame) is None:
             return Lost(rows.loaders, "its random numbers are drawn for one worker's slice")
         self.whole_arguments(node, frame)
-        self.facts.plain.discard((frame.context, node))
-        self.facts.cuts[frame.context, node] = self.spot(node, frame, text)
         return rows
 
     def assumed(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> Kind:

@@ -306,6 +306,7 @@ class Expressions(Containers):
             return PLAIN if frame.lenient else self.make_whole(node.value, owner, frame)
         if not isinstance(owner, Shard):
             return owner
+        self.facts.cuts.pop((frame.context, node), None)
         keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         kinds = [(self.eval(key, frame), isinstance(key, ast.Slice)) for key in keys]
         first, first_is_slice = kinds[0]
@@ -322,6 +323,10 @@ class Expressions(Containers):
         made = self.make_whole(node.value, owner, frame)
         for key, (kind, _) in zip(keys, kinds, strict=True):
             self.make_whole(key, kind, frame)
+        if isinstance(made, Whole) and isinstance(first, Whole) and first.order:
+            # The rows in another order, as in mixup: each worker takes those of its samples.
+            rows = shapes.index(owner, Const("all"), True, kinds[1:])
+            return self.cut(node, rows, frame) or made if isinstance(rows, Shard) else made
         return made
 
 

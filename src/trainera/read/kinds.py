@@ -225,6 +225,8 @@ class Whole(Kind):
     """The networks that gradients flow back to: also to the other workers' parts."""
     made: ast.AST | None = field(default=None, compare=False)
     """Where it was made whole, for messages."""
+    order: bool = False
+    """It is the rows' numbers in another order, as `torch.randperm` gives it."""
 
 
 @dataclass(frozen=True)

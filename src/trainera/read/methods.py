@@ -149,6 +149,8 @@ class Methods(Networks):
                 return made
         if not isinstance(owner, Hashed):
             self.arguments_in_order(name, node, frame)
+        if isinstance(owner, Whole) and owner.order and name in tables.MOVES:
+            return owner
         if name == "requires_grad_" and type(owner) in (Kind, Thing) and not node.args:
             return self.set_free(node, frame)
         if isinstance(owner, Thing):

@@ -107,6 +107,15 @@ class Wholes(Core):
         number = isinstance(kind, Count | Shape)
         return Whole(share.loaders, rows, number, share.models, node)
 
+    def cut(self, node: ast.expr, rows: Shard, frame: Frame) -> Shard | None:
+        """Rows of the whole batch, of which each worker takes its own; None if it cannot."""
+        text = None if frame.lenient else self.loader_text(rows.loaders, frame)
+        if text is None:
+            return None
+        self.facts.plain.discard((frame.context, node))
+        self.facts.cuts[frame.context, node] = Spot(node=node, file=frame.file, what=text)
+        return rows
+
     def condition(self, node: ast.expr, frame: Frame) -> None:
         """A test decides what every worker does next: all must come to the same answer."""
         if frame.lenient:

@@ -25,7 +25,7 @@ ORDER = (
 )
 """Causes before effects: at one step, the first of these is the one to look at."""
 
-NEGLIGIBLE = 1e-6
+NEGLIGIBLE = 1e-4
 """Of the largest value so far: what is smaller than this part of it counts as nought."""
 
 

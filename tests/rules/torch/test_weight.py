@@ -9,7 +9,6 @@ from tests.rules.tools import (
     must_refuse,
     network,
     refused,
-    right_or_refused,
     script,
 )
 
@@ -181,6 +180,13 @@ def test_losses_of_the_whole_batch(before: str, after: str) -> None:
     assert not any("backward" in line for line in lines)  # it counts as it is
 
 
+def test_rows_in_another_order() -> None:
+    assert beyond(loss="i = torch.randperm(len(y)).cpu()\nloss = criterion(model(x), y[i])") == [
+        "i = crew.agree(torch.randperm(loader.sum(len(y)))).cpu()",
+        "loss = criterion(model(x), loader.mine(loader.gather(y)[i]))",
+    ]
+
+
 def test_a_loss_that_nobody_knows() -> None:
     assert beyond(imports="from elsewhere import criterion", criterion="") == [
         "loss = criterion(loader.gather(model(x)), loader.gather(y))"
@@ -194,7 +200,6 @@ def test_a_loss_that_nobody_knows() -> None:
         {"loss": "x = x / x.max()\nloss = criterion(model(x), y)"},
         {"loss": "loss = criterion(model(x), y.flip(0))"},
         {"loss": "loss = criterion(model(x), y.roll(1, 0))"},
-        {"loss": "loss = criterion(model(x), y[torch.randperm(len(y))])"},
         {"loss": "loss = criterion(model(x), y.mean(0))"},
         {"loss": "loss = criterion(model(x), y.mean())"},
         {"criterion": "criterion = nn.MSELoss(False)"},
@@ -212,9 +217,9 @@ def test_losses_that_are_neither(parts: dict[str, str]) -> None:
 
 def test_a_dimension_that_may_be_the_batch() -> None:
     """After squeeze(-1) the last dimension is the batch, perhaps: then it sums over samples."""
-    assert beyond(
-        loss="loss = ((model(x).squeeze(-1) - y.squeeze(-1)) ** 2).sum(-1).mean()"
-    ) == ["loss = loader.gather((model(x).squeeze(-1) - y.squeeze(-1)) ** 2).sum(-1).mean()"]
+    assert beyond(loss="loss = ((model(x).squeeze(-1) - y.squeeze(-1)) ** 2).sum(-1).mean()") == [
+        "loss = loader.gather((model(x).squeeze(-1) - y.squeeze(-1)) ** 2).sum(-1).mean()"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -38,8 +38,13 @@ class Chance:
         path = Path(self.recorder.settings.directory) / "choices.json"
         path.write_text(json.dumps(self.choices), encoding="utf-8")
 
-    def uniform(self, shape: "torch.Size | tuple[int, ...]") -> torch.Tensor | None:
-        """Numbers in [0, 1) for the samples of the current batch; None when there is none."""
+    def uniform(
+        self, shape: "torch.Size | tuple[int, ...]", *, shared: bool = False
+    ) -> torch.Tensor | None:
+        """Numbers in [0, 1) for the samples of the current batch; None when there is none.
+
+        With `shared` they are for the whole batch, whatever their shape.
+        """
         one = self.samples.current
         if one is None:
             return None
@@ -48,7 +53,7 @@ class Chance:
         with torch._C.DisableTorchFunction():
             if one.rows is None:  # a stand-in: no matter what
                 return torch.rand(shape, generator=numbers.generator(0), dtype=torch.float64)
-            place = self._place(number, tuple(shape), len(one.rows))
+            place = SHARED if shared else self._place(number, tuple(shape), len(one.rows))
             salt = hash((self.recorder.settings.seed, self.recorder.step, number))
             if place == SHARED:
                 return torch.rand(shape, generator=numbers.generator(salt), dtype=torch.float64)
@@ -194,6 +199,17 @@ class Chance:
 
             return draw
 
+        original_randperm = torch.randperm
+
+        def randperm(n: int, **options: Any) -> Any:
+            drawn = None
+            if options.get("generator") is None and options.get("out") is None:
+                drawn = chance.uniform((n,), shared=True)
+            if drawn is None:
+                return original_randperm(n, **options)
+            return numbers.finished(drawn.argsort(), {"dtype": torch.int64, **options})
+
+        put(torch, "randperm", randperm)
         put(torch, "randint", whole(torch.randint))
         put(torch, "normal", spread(torch.normal))
         put(torch, "rand", shape_given(torch.rand, lambda drawn: drawn))
