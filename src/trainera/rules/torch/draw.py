@@ -1,8 +1,8 @@
 """Rows that are made for the whole batch are shared out: each worker takes those of its samples.
 
 **What.** `loader.mine(…)` is put around `np.random.normal(size=(len(x), …))` and its like, and the
-number of samples in it becomes that of the whole batch. So it is around `x[torch.randperm(len(x))]`:
-partners for mixup come from the whole batch, which is gathered for that.
+number of samples in it becomes that of the whole batch. So it is around
+`x[torch.randperm(len(x))]`: partners for mixup come from the whole batch, gathered for that.
 
 **Why.** All workers draw the same numbers from numpy.random and random, so that choices which the
 script makes by them are the same everywhere. For their slices they would draw the same noise, too,
@@ -13,8 +13,8 @@ and, where slices differ in size, go on with different numbers.
     - z = torch.Tensor(np.random.normal(0, 1, (x.size(0), 100)))
     + z = torch.Tensor(loader.mine(np.random.normal(0, 1, (loader.sum(x.size(0)), 100))))
 
-**Safety.** Every sample gets the very numbers that numpy gives it in the sequential script. An order
-that torch draws is the first worker's on all.
+**Safety.** Every sample gets the very numbers that numpy gives it in the sequential script. An
+order that torch draws is the first worker's on all.
 
 **Limits.** Inside of a network such a draw is refused. Rows that torch draws are left alone: each
 worker has a stream of its own for them, as for dropout.
