@@ -256,6 +256,17 @@ class Split(StepValues):
         start, _ = slice_bounds(self._step[0], CREW.rank, CREW.size)
         return linked_rows(value, whole, start, self._step[1])
 
+    def gather_picked(self, rows: Any) -> Any:
+        """The same for rows that a condition picked: each worker has as many as it has."""
+        if CREW.size == 1:
+            return rows
+        pieces = gather_objects(portable(rows) if self.active else None)
+        whole = concatenated(rows, [piece for piece in pieces if piece is not None])
+        first = 0
+        for piece in pieces[: CREW.rank]:
+            first += 0 if piece is None else len(piece)
+        return linked(rows, whole, float(self.active), first)
+
 
 def reading(loader: DataLoader[Any], sampler: Any, generator: Any) -> DataLoader[Any]:
     """A loader like the script's that reads what the sampler says."""

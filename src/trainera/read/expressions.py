@@ -307,6 +307,7 @@ class Expressions(Containers):
         if not isinstance(owner, Shard):
             return owner
         self.facts.cuts.pop((frame.context, node), None)
+        self.facts.escapes.pop((frame.context, node.value), None)
         keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         kinds = [(self.eval(key, frame), isinstance(key, ast.Slice)) for key in keys]
         first, first_is_slice = kinds[0]

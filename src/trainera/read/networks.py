@@ -68,8 +68,6 @@ class Networks(Library):
                 do="use a function that gives a new tensor",
             )
             return Lost(owner.loaders, "it is changed in place", models=owner.models)
-        if isinstance(owner, Shard) and owner.ragged:
-            return Lost(owner.loaders, "it is of rows picked by a condition", models=owner.models)
         made = self.make_whole(function.value, owner, frame)
         self.whole_arguments(node, frame)
         return made

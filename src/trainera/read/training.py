@@ -39,6 +39,9 @@ class Training(Expressions):
     def arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Kind], dict[str, Kind]]:
         raise AssertionError
 
+    def whole_arguments(self, node: ast.Call, frame: Frame) -> list[Kind]:
+        raise AssertionError
+
     def spot(self, node: ast.expr, frame: Frame, what: str) -> Spot:
         return Spot(node=node, file=frame.file, what=what)
 
@@ -176,9 +179,11 @@ class Training(Expressions):
             if why is not None:
                 return Lost(loaders, why, models=models)
         if any(isinstance(share, Shard) and share.ragged for share in shares):
-            if loss.reduction != "sum":
+            if loss.reduction != "sum" and frame.lenient:
                 why = "its mean is over rows picked by a condition, not over the samples"
                 return Lost(loaders, why, models=models)
+            if loss.reduction != "sum":
+                return whole_of(*self.whole_arguments(node, frame))
         rows = [share for share in shares if isinstance(share, Shard)]
         if len(rows) < len(shares):
             why = "it compares rows of the batch with figures of a slice"

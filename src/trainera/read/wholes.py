@@ -103,7 +103,7 @@ class Wholes(Core):
             text=text,
             how=how,
         )
-        rows = method == "gather" or "gather" in how
+        rows = "gather" in method or "gather" in how
         number = isinstance(kind, Count | Shape)
         return Whole(share.loaders, rows, number, share.models, node)
 
@@ -272,8 +272,8 @@ def how_to_whole(kind: Kind) -> str | None:
         return "mean"
     if isinstance(kind, Sum | Count | Blend):
         return "sum"
-    if isinstance(kind, Shard) and kind.dim == 0 and not kind.ragged:
-        return "gather"
+    if isinstance(kind, Shard) and kind.dim == 0:
+        return "gather_picked" if kind.ragged else "gather"
     if isinstance(kind, Bunch):
         methods = {how_to_whole(item) for item in kind.items}
         return "gather" if methods == {"gather"} else None

@@ -32,6 +32,7 @@ REASONS = {
     "mean": "the mean over the whole batch, not over one worker's slice",
     "sum": "the sum over the whole batch, not over one worker's slice",
     "gather": "the rows of the whole batch, in order, not one worker's slice",
+    "gather_picked": "the rows that were picked of the whole batch, in order",
 }
 
 
