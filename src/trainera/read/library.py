@@ -36,7 +36,7 @@ from trainera.read.kinds import (
 )
 from trainera.read.lattice import element, holds_share, models_in, sized, whole_of
 from trainera.read.records import as_record, named_fields
-from trainera.read.suspects import is_figure, mixes_rows
+from trainera.read.suspects import counts, is_figure, mixes_rows
 from trainera.read.wholes import first_share
 
 
@@ -74,6 +74,8 @@ class Library(Draws):
         if name.startswith(tables.OPTIMIZERS) and not name.startswith(tables.SCHEDULERS):
             if last[:1].isupper():
                 return self._optimizer(last, node, frame)
+        if name == "torch.autograd.grad" and self.open_loops:
+            return self.graded_by_hand(node, frame)
         if name == "torch.autograd.Variable" and node.args:
             return self.eval(node.args[0], frame)  # nothing but its argument, since torch 0.4
         if name == "functools.partial" and node.args:
@@ -156,7 +158,8 @@ class Library(Draws):
         if name == "float" and isinstance(first, Mean | Sum | Count):
             return tensors.without_gradient(first)
         if name == "int" and isinstance(first, Sum | Count):
-            return tensors.without_gradient(first)
+            if isinstance(first, Count) or counts(node):
+                return tensors.without_gradient(first)
         if name == "len" and isinstance(first, Shard):
             if first.nested:  # of a structure it is the number of its parts, not of samples
                 return Lost(first.loaders, "how many samples a structure has is not its length")

@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read import tables, world
+from trainera.read import tables, tensors, world
 from trainera.read.core import Frame
 from trainera.read.kinds import (
     PLAIN,
@@ -203,9 +203,10 @@ class Methods(Networks):
                     self.combines(node, first_share(Bunch(tuple(kinds))).loaders, frame)
                 return self.assumed(node, kinds, frame)
             return PLAIN
+        positional, keywords = self.arguments(node, frame)
         kinds = self.whole_arguments(node, frame)
         self.handed_over(node, kinds, frame)
-        result = sized(whole_of(owner, *kinds))
+        result = tensors.reduced(name, sized(whole_of(owner, *kinds)), positional, keywords)
         if isinstance(result, Whole) and name in tables.ENDS_GRADIENT:
             return replace(result, rows=result.rows and name != "item", models=frozenset())
         return result

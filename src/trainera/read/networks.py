@@ -70,7 +70,7 @@ class Networks(Library):
             return Lost(owner.loaders, "it is changed in place", models=owner.models)
         made = self.make_whole(function.value, owner, frame)
         self.whole_arguments(node, frame)
-        return made
+        return tensors.reduced(function.attr, made, positional, keywords)
 
     def _hard_wired(self, node: ast.Call, owner: Shard, sizes: list[Kind], frame: Frame) -> None:
         """A batch size written into a view does not fit a slice."""
@@ -144,6 +144,8 @@ class Networks(Library):
         self._given_the_same(model, node, kinds, frame)
         if "Dropout" in model.layer and self.open_loops and not any(map(holds_share, kinds)):
             self.agreed(node, BY_CHANCE, frame)
+        if any(isinstance(kind, Whole) for kind in kinds):
+            self._drops_by_chance(node, kinds, frame)
         result: Kind | None = None
         for cls in model.classes:
             given = self._forward_of(model, cls, positional, keywords, frame)
@@ -169,6 +171,21 @@ class Networks(Library):
                 if model.layer in PAIR_LAYERS:  # with hidden states or weights, laid out otherwise
                     result = Bunch((result, replace(result, dim=None, nested=True)))
         return result if frame.lenient else add_model(result, model, node, bypass=model.part)
+
+    def _drops_by_chance(self, node: ast.Call, kinds: list[Kind], frame: Frame) -> None:
+        """A network is given the whole batch: what it draws, each worker draws for itself."""
+        chance = any(b"ropout" in file.source for file in self.files.values())
+        if not chance or frame.lenient or self.mode == "eval" or not self.open_loops:
+            return
+        self.trouble(
+            "network",
+            node,
+            frame,
+            frozenset().union(*(kind.loaders for kind in kinds if isinstance(kind, Whole))),
+            what="a network is given the whole batch on every worker, and there is dropout",
+            why="each worker would drop other values, and none those of the sequential script",
+            do="compute what needs the whole batch after the network, from what it gives",
+        )
 
     def _forward_of(
         self,
@@ -209,11 +226,16 @@ class Networks(Library):
     def has_layers(self, cls: Class) -> bool:
         """Whether a class of the script's is a network; if not, it is a loss or a transform."""
         return any(
-            isinstance(self.attributes.get((owner.node, name)), Model | Listing | Bunch | Params)
+            isinstance(kind, Model | Listing | Bunch | Params) and not self._is_loss(kind, cls)
             for owner in self.lineage(cls)
-            for (node, name) in list(self.attributes)
+            for (node, _), kind in list(self.attributes.items())
             if node is owner.node
         ) or any("Parameter(" in ast.unparse(owner.node) for owner in self.lineage(cls))
+
+    def _is_loss(self, kind: Kind, within: Class) -> bool:
+        """Whether a part of a class is a loss of the script's own, which has no layers either."""
+        cls = kind.cls if isinstance(kind, Model) else None
+        return cls is not None and cls.node is not within.node and not self.has_layers(cls)
 
     def _look_inside(self, model: Model, shards: list[Shard], frame: Frame) -> None:
         """Reads the script's own layers in a container of torch's, for what they do to a batch."""

@@ -66,9 +66,29 @@ class Operators(Statements):
                 return left
         if isinstance(left, Lost) or isinstance(right, Lost):
             return left if isinstance(left, Lost) else right
+        rows = self._rows_with_figure(operator, (left_node, left), (right_node, right), frame)
+        if rows is not None:
+            return rows
         return whole_of(
             self.make_whole(left_node, left, frame), self.make_whole(right_node, right, frame)
         )
+
+    def _rows_with_figure(
+        self,
+        operator: str,
+        one: tuple[ast.expr, Kind],
+        other: tuple[ast.expr, Kind],
+        frame: Frame,
+    ) -> Kind | None:
+        """Rows of a slice, each with a figure of the batch: only that has to be made whole."""
+        kinds = []
+        for (node, kind), (_, partner) in ((one, other), (other, one)):
+            self.facts.escapes.pop((frame.context, node), None)
+            figure = isinstance(kind, Mean | Sum | Count) and isinstance(partner, Shard)
+            kinds.append(self.make_whole(node, kind, frame) if figure else kind)
+        if not any(isinstance(kind, Whole) for kind in kinds):
+            return None
+        return tensors.binary(operator, kinds[0], kinds[1])
 
     def _blend(
         self,
@@ -133,7 +153,7 @@ class Operators(Statements):
         if isinstance(kind, Const) and isinstance(node.op, ast.USub):
             if isinstance(kind.value, int | float):
                 return Const(-kind.value, kind.born)
-        return kind if isinstance(kind, Share | Own) else PLAIN
+        return kind if isinstance(kind, Share | Own | Whole) else PLAIN
 
     def _compare(self, node: ast.Compare, frame: Frame) -> Kind:
         nodes = [node.left, *node.comparators]
@@ -153,13 +173,20 @@ class Operators(Statements):
         same = isinstance(node.ops[0], ast.Eq | ast.NotEq) and len({type(k) for k in kinds}) == 1
         if same and isinstance(kinds[0], Shape | Count):
             return PLAIN  # what has as many rows in the slice has as many in the batch
-        own = whole_of(*kinds)
         if any(isinstance(kind, Solo) for kind in kinds):
             return Own(ALONE)
         if frame.lenient and others:
             return Lost(others[0].loaders, "it is a comparison of figures of a slice")
-        for part, kind in zip(nodes, kinds, strict=True):
+        figures = all(isinstance(kind, Mean | Sum | Count) for kind in others)
+        rows = tensors.combine(shards) if shards and figures else None
+        made = [
             self.make_whole(part, kind, frame)
+            for part, kind in zip(nodes, kinds, strict=True)
+            if rows is None or kind not in shards
+        ]
+        if rows is not None and not isinstance(node.ops[0], ast.In | ast.NotIn):
+            return tensors.without_gradient(rows)  # each row against a figure of the whole batch
+        own = whole_of(*made)
         return replace(own, models=frozenset()) if isinstance(own, Whole) else own
 
 

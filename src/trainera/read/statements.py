@@ -155,9 +155,9 @@ class Statements(Sets):
             return drawn.loaders if isinstance(drawn, Iter) else frozenset()
         if not isinstance(function, ast.Attribute) or self.open_loops or node.args:
             return frozenset()
-        if not isinstance(self.eval(function.value, frame), Instance):
-            return frozenset()
         with self.on_trial():
+            if not isinstance(self.eval(function.value, frame), Instance):
+                return frozenset()
             given = self.eval(node, frame)
         parts = [kind for kind in flat(given) if isinstance(kind, Shard)]
         return parts[0].loaders if parts else frozenset()

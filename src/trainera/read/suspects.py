@@ -111,3 +111,15 @@ def layer_mixes(layer: Model, shards: Sequence[Share]) -> bool:
     if layer.layer == "Linear":
         return shard.rank is not None and shard.dim == shard.rank - 1
     return False
+
+
+def counts(node: ast.Call) -> bool:
+    """Whether a call is given how many rows fulfil a condition: of slices, too, a whole number."""
+    inside = list(ast.walk(node))
+    compared = any(
+        isinstance(part, ast.Compare)
+        or (isinstance(part, ast.Attribute) and part.attr in ("eq", "ne", "isin", "count_nonzero"))
+        for part in inside
+    )
+    scaled = any(isinstance(part, ast.Mult | ast.Div) for part in inside)
+    return compared and not scaled

@@ -162,7 +162,7 @@ def method(
         return lost
     if isinstance(share, Shard):
         result = _shard_method(name, share, arguments, keywords)
-    elif isinstance(share, Mean | Blend) and name in ("int", "long", "short", "byte"):
+    elif isinstance(share, Mean | Sum | Blend) and name in ("int", "long", "short", "byte"):
         result = None  # cut off for each slice, the rest would be lost
     elif isinstance(share, Mean | Sum | Count | Blend) and name in tables.LINEAR:
         result = share
@@ -287,6 +287,15 @@ def _along(
     vague = shard.vague or (rank is None and not kept)
     result = replace(shard, dim=shard.dim - before, rank=rank, nested=False, vague=vague)
     return Bunch((result, result)) if pair else result
+
+
+def reduced(name: str, made: Kind, arguments: Sequence[Kind], keywords: dict[str, Kind]) -> Kind:
+    """What is left of the whole batch's rows after they were summed up, averaged or the like."""
+    if not isinstance(made, Whole) or name not in tables.ALONG or tables.ALONG[name][1]:
+        return made
+    dims = dims_of(name, arguments, keywords)
+    over_rows = dims == "all" or (isinstance(dims, list) and 0 in dims)
+    return replace(made, rows=False) if over_rows else made
 
 
 def _dims(given: Kind | None, default: int | None) -> "list[int] | str | None":

@@ -108,6 +108,19 @@ class Training(Expressions):
         self.facts.free[node] = self.spot(node, frame, "")
         return Params(frozenset({node}))
 
+    def graded_by_hand(self, node: ast.Call, frame: Frame) -> Kind:
+        self.arguments(node, frame)
+        self.trouble(
+            "weight",
+            node,
+            frame,
+            frozenset(),
+            what="gradients are computed by torch.autograd.grad",
+            why="they would be those of one worker's slice: only backward() has them averaged",
+            do="use backward(), or train this script on one worker",
+        )
+        return PLAIN
+
     def make_loader(self, node: ast.Call, frame: Frame) -> Kind:
         _, keywords = self.arguments(node, frame)
         shuffle = keywords.get("shuffle")

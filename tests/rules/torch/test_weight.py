@@ -181,6 +181,79 @@ def test_losses_of_the_whole_batch(before: str, after: str) -> None:
     assert not any("backward" in line for line in lines)  # it counts as it is
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("x = x - x.mean(0)", "x = x - loader.mean(x.mean(0))"),
+        ("x = x / x.max()", "x = x / loader.gather(x).max()"),
+        (
+            "x = (x - x.mean()) / x.std()",
+            "x = (x - loader.mean(x.mean())) / loader.gather(x).std()",
+        ),
+        ("x = x[x[:, 0] < x.mean()] * 0 + x", None),
+        ("x = x * (x < x.mean())", "x = x * (x < loader.mean(x.mean()))"),
+    ],
+)
+def test_rows_with_a_figure_of_the_whole_batch(before: str, after: str | None) -> None:
+    """Only the figure is made whole: the rows stay with their workers."""
+    lines = added_unless_refused(loss=f"{before}\nloss = criterion(model(x), y)")
+    assert lines == (None if after is None else [after])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("k = int(0.5 * len(x))", "k = int(loader.sum(0.5 * len(x)))"),
+        ("k = int((y > 0).sum() / 2)", "k = int(loader.sum((y > 0).sum() / 2))"),
+        ("k = ((y > 0).sum() * 0.5).long()", "k = loader.sum((y > 0).sum() * 0.5).long()"),
+        ("k = int((y > 0).sum())", None),
+    ],
+)
+def test_numbers_are_cut_off_once(before: str, after: str | None) -> None:
+    """The sum of what is left of each slice's number would be less."""
+    loss = "loss = ((model(x) - y) ** 2).flatten().topk(int(k))[0].mean()"
+    lines = added_unless_refused(loss=f"{before}\n{loss}")
+    whole = "loss = loader.gather(((model(x) - y) ** 2).flatten()).topk(int(k))[0].mean()"
+    if after is None:  # a count is a whole number in every slice
+        assert lines == [whole.replace("int(k)", "int(loader.sum(k))")]
+    else:
+        assert lines == [after, whole]
+
+
+def test_a_loss_with_its_sign_turned() -> None:
+    assert beyond(loss="loss = -torch.exp(-criterion(model(x), y))") == [
+        "loss = -torch.exp(loader.mean(-criterion(model(x), y)))"
+    ]
+
+
+def test_one_loss_for_training_and_for_evaluation() -> None:
+    lines = changed(
+        script(
+            setup="def rmse(a, b):\n    return torch.sqrt(F.mse_loss(a, b))",
+            loss="loss = rmse(model(x), y)",
+            end="for x, y in DataLoader(data, batch_size=4):\n    print(rmse(model(x), y).item())",
+        )
+    )
+    assert "return torch.sqrt(crew.current().mean(F.mse_loss(a, b)))" in lines
+
+
+def test_gradients_by_hand() -> None:
+    loss = "loss = criterion(model(x), y)\n"
+    rows = refused(
+        loss=f"{loss}g = torch.autograd.grad(loss, list(model.parameters()), create_graph=True)\n"
+        "loss = loss + sum(one.pow(2).sum() for one in g)"
+    )
+    assert [row[2] for row in rows] == ["gradients are computed by torch.autograd.grad"]
+
+
+def test_dropout_of_the_whole_batch() -> None:
+    rows = refused(
+        setup="head = nn.Sequential(nn.Dropout(0.5), nn.Linear(1, 1))",
+        loss="z = torch.sort(model(x), 0)[0]\nloss = head(z).mean()",
+    )
+    assert "there is dropout" in rows[0][2]
+
+
 def test_rows_in_another_order() -> None:
     assert beyond(loss="i = torch.randperm(len(y)).cpu()\nloss = criterion(model(x), y[i])") == [
         "i = crew.agree(torch.randperm(loader.sum(len(y)))).cpu()",
@@ -197,8 +270,6 @@ def test_a_loss_that_nobody_knows() -> None:
 @pytest.mark.parametrize(
     "parts",
     [
-        {"loss": "x = x - x.mean(0)\nloss = criterion(model(x), y)"},
-        {"loss": "x = x / x.max()\nloss = criterion(model(x), y)"},
         {"loss": "loss = criterion(model(x), y.flip(0))"},
         {"loss": "loss = criterion(model(x), y.roll(1, 0))"},
         {"loss": "loss = criterion(model(x), y.mean(0))"},

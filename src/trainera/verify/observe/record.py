@@ -1,9 +1,36 @@
 """The trace of one worker, and what the other hooks have to know of each other."""
 
 import json
+import weakref
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+
+class Seen:
+    """What is known of objects; one that takes another's place in memory is not taken for it."""
+
+    def __init__(self) -> None:
+        self._entries: dict[int, tuple[Callable[[], Any], Any]] = {}
+
+    def get(self, one: Any, default: Any = None) -> Any:
+        """What was noted of this very object."""
+        same, value = self._entries.get(id(one), (None, default))
+        return value if same is not None and same() is one else default
+
+    def put(self, one: Any, value: Any) -> None:
+        """Notes something, without keeping the object alive if that can be."""
+        try:
+            same: Callable[[], Any] = weakref.ref(one)
+        except TypeError:  # a list, say
+            same = partial(_itself, one)
+        self._entries[id(one)] = (same, value)
+
+
+def _itself(one: Any) -> Any:
+    return one
 
 
 def put(owner: Any, name: str, value: Any) -> None:

@@ -15,7 +15,7 @@ from torch.utils.data import dataloader as torch_loader
 from torch.utils.data._utils import fetch as torch_fetch
 
 from trainera.verify.observe.digest import row_digests, widened
-from trainera.verify.observe.record import Recorder, put
+from trainera.verify.observe.record import Recorder, Seen, put
 
 _Iterator: Any = torch_loader._BaseDataLoaderIter
 
@@ -38,8 +38,10 @@ class Samples:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.wide = recorder.settings.dtype == "float64"
-        self._loaders: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self._passes: dict[int, int] = {}
+        self._loaders = Seen()
+        """The number of each loader, in the order in which they are used."""
+        self._count = 0
+        self._passes = Seen()
         """How often each dataset was gone through."""
         self._open: dict[int, Open] = {}
         self._within = 0
@@ -53,6 +55,14 @@ class Samples:
             return None
         return next(reversed(self._open.values()), None)
 
+    def _number_of(self, loader: Any) -> int:
+        number: int | None = self._loaders.get(loader)
+        if number is None:
+            number = self._count
+            self._loaders.put(loader, number)
+            self._count += 1
+        return number
+
     def install(self) -> None:
         """Puts the hooks in."""
         original_init, original_next = _Iterator.__init__, _Iterator.__next__
@@ -60,11 +70,10 @@ class Samples:
         samples = self
 
         def begin(iterator: Any, loader: Any) -> None:
-            key = id(loader.dataset)
-            samples._passes[key] = samples._passes.get(key, 0) + 1
+            samples._passes.put(loader.dataset, samples._passes.get(loader.dataset, 0) + 1)
             iterator._indices_seen = deque()
             original_init(iterator, loader)
-            iterator._number = samples._loaders.setdefault(loader, len(samples._loaders))
+            iterator._number = samples._number_of(loader)
 
         def next_index(iterator: Any) -> Any:
             index = original_index(iterator)
@@ -99,7 +108,7 @@ class Samples:
         samples = self
 
         def step(one: Any) -> Any:
-            number = samples._loaders.setdefault(one._values, len(samples._loaders))
+            number = samples._number_of(one._values)
             samples._within += 1
             try:
                 batch = original(one)
@@ -176,7 +185,7 @@ class Samples:
             # A loader process that persists makes a new fetcher for each pass.
             later = created if multiprocessing.parent_process() is not None else 0
             created += 1
-            one._pass = samples._passes.get(id(dataset), 1) + later
+            one._pass = samples._passes.get(dataset, 1) + later
             one._draws = not _never_draws(dataset, one.collate_fn)
 
         def fetch(one: Any, indices: Any) -> Any:

@@ -11,7 +11,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 from trainera.verify.observe.digest import summary
-from trainera.verify.observe.record import Recorder, put
+from trainera.verify.observe.record import Recorder, Seen, put
 from trainera.verify.observe.steps import Steps
 
 LARGEST_SHARE_BYTES = 2**31
@@ -24,7 +24,7 @@ class State:
         self.recorder = recorder
         self.steps = steps
         self.networks: list[torch.nn.Module] = []
-        self._known: set[int] = set()
+        self._known = Seen()
         self._depth = 0
 
     def install(self) -> None:
@@ -51,9 +51,9 @@ class State:
         put(torch, "save", save)
 
     def _note(self, one: torch.nn.Module) -> None:
-        if id(one) in self._known:
+        if self._known.get(one):
             return
-        self._known.add(id(one))
+        self._known.put(one, True)
         bare = unwrapped(one)
         if any(True for _ in bare.parameters()) or any(True for _ in bare.buffers()):
             if not any(bare is known for known in self.networks):
