@@ -5,14 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch.utils.data import (
-    DataLoader,
-    IterableDataset,
-    IterDataPipe,
-    Subset,
-    TensorDataset,
-    default_collate,
-)
+from torch.utils.data import DataLoader, IterableDataset, IterDataPipe
 
 from trainera.crew.linking import linked, linked_rows
 from trainera.crew.passes import Pass, StandIn
@@ -25,7 +18,7 @@ from trainera.crew.rows import (
     row_count,
     slice_bounds,
 )
-from trainera.crew.sampling import SliceSampler, Together
+from trainera.crew.sampling import SliceSampler, grown, never_draws, reading
 from trainera.crew.state import CREW, StepValues
 from trainera.crew.streams import STREAMS
 from trainera.crew.wire import gather_objects
@@ -266,47 +259,3 @@ class Split(StepValues):
         for piece in pieces[: CREW.rank]:
             first += 0 if piece is None else len(piece)
         return linked(rows, whole, float(self.active), first)
-
-
-def reading(loader: DataLoader[Any], sampler: Any, generator: Any) -> DataLoader[Any]:
-    """A loader like the script's that reads what the sampler says."""
-    with warnings.catch_warnings():
-        # What there is to warn about was said when the script built its own.
-        warnings.simplefilter("ignore")
-        return DataLoader(
-            loader.dataset,
-            batch_sampler=sampler,
-            num_workers=loader.num_workers,
-            collate_fn=loader.collate_fn,
-            pin_memory=loader.pin_memory,
-            timeout=loader.timeout,
-            worker_init_fn=loader.worker_init_fn,
-            multiprocessing_context=loader.multiprocessing_context,
-            generator=generator,
-            prefetch_factor=loader.prefetch_factor if loader.num_workers else None,
-            persistent_workers=loader.persistent_workers,
-            pin_memory_device=loader.pin_memory_device,
-        )
-
-
-def grown(loader: DataLoader[Any]) -> DataLoader[Any]:
-    """The loader with batches that hold one of its own for each worker."""
-    if CREW.size == 1:
-        return loader
-    if loader.batch_sampler is None or isinstance(loader.dataset, IterableDataset):
-        raise SystemExit(
-            "trainera: --batch per-worker needs a loader that makes batches of indices: convert "
-            "this script with the global batch, or give it a dataset with a length"
-        )
-    larger = reading(loader, Together(loader.batch_sampler, CREW.size), loader.generator)
-    if loader.batch_size is not None:  # for a script that asks; torch lets nobody set it
-        vars(larger)["batch_size"] = loader.batch_size * CREW.size
-    return larger
-
-
-def never_draws(loader: DataLoader[Any]) -> bool:
-    """Whether reading a batch cannot draw a random number; it then needs no streams of its own."""
-    dataset: Any = loader.dataset
-    while type(dataset) is Subset:
-        dataset = dataset.dataset
-    return type(dataset) is TensorDataset and loader.collate_fn is default_collate
