@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.rules.tools import refused, script
+from tests.rules.tools import beyond, refused, script
 from tests.tools.runs import Runner
 from trainera.pipeline import convert_script
 
@@ -39,8 +39,13 @@ def test_shapes_that_fit_run_through(runner: Runner, tmp_path: Path) -> None:
     [
         "loss = criterion(model(x).view(-1, 1), y.view(-1))",
         "loss = F.l1_loss(model(x).view(-1), y.view(-1, 1))",
-        "loss = ((model(x).view(-1, 1) - y.view(-1)) ** 2).mean()",
     ],
 )
 def test_shapes_that_the_script_shows_are_refused(loss: str) -> None:
     assert [rule for rule, *_ in refused(loss=loss)] == ["weight"]
+
+
+def test_a_difference_of_all_pairs_is_of_the_whole_batch() -> None:
+    assert beyond(loss="loss = ((model(x).view(-1, 1) - y.view(-1)) ** 2).mean()") == [
+        "loss = ((loader.gather(model(x).view(-1, 1)) - loader.gather(y.view(-1))) ** 2).mean()"
+    ]
