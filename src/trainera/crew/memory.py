@@ -26,8 +26,8 @@ CAME, WHAT, PROCESS = 0, 1, 3
 PLACE_BYTES = 1 << 20
 SMALL_BYTES = 1 << 15
 # How long to watch before giving the core away now and then, and before sleeping in between.
-SPINS = 2000
-YIELD_S = 0.02
+SPINS = 1000
+YIELD_S = 0.005
 NAP_S = 0.0005
 LOOK_S = 0.2
 SUM, BROADCAST, GATHER, MEET = range(4)
