@@ -70,7 +70,8 @@ class Networks(Library):
             return Lost(owner.loaders, "it is changed in place", models=owner.models)
         made = self.make_whole(function.value, owner, frame)
         self.whole_arguments(node, frame)
-        return tensors.reduced(function.attr, made, positional, keywords)
+        first = isinstance(owner, Shard) and owner.dim == 0
+        return tensors.reduced(function.attr, made, positional, keywords, rows_first=first)
 
     def _hard_wired(self, node: ast.Call, owner: Shard, sizes: list[Kind], frame: Frame) -> None:
         """A batch size written into a view does not fit a slice."""

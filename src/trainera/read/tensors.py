@@ -289,12 +289,22 @@ def _along(
     return Bunch((result, result)) if pair else result
 
 
-def reduced(name: str, made: Kind, arguments: Sequence[Kind], keywords: dict[str, Kind]) -> Kind:
-    """What is left of the whole batch's rows after they were summed up, averaged or the like."""
+def reduced(
+    name: str,
+    made: Kind,
+    arguments: Sequence[Kind],
+    keywords: dict[str, Kind],
+    *,
+    rows_first: bool = False,
+) -> Kind:
+    """What is left of the whole batch's rows after they were summed up, averaged or the like.
+
+    Unless `rows_first`, the rows may stand anywhere, as after a product of the batch with itself.
+    """
     if not isinstance(made, Whole) or name not in tables.ALONG or tables.ALONG[name][1]:
         return made
     dims = dims_of(name, arguments, keywords)
-    over_rows = dims == "all" or (isinstance(dims, list) and 0 in dims)
+    over_rows = dims == "all" or (rows_first and isinstance(dims, list) and 0 in dims)
     return replace(made, rows=False) if over_rows else made
 
 

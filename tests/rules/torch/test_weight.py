@@ -246,6 +246,12 @@ def test_gradients_by_hand() -> None:
     assert [row[2] for row in rows] == ["gradients are computed by torch.autograd.grad"]
 
 
+def test_columns_of_the_whole_batch_are_rows() -> None:
+    """Of a product of the batch with itself both dimensions are; a slice fits neither."""
+    rows = refused(loss="z = model(x)\ns = (z @ z.t()).sum(0)\nloss = (s * y.squeeze(1)).mean()")
+    assert "a slice meets rows of the whole batch" in rows[0][3]
+
+
 def test_dropout_of_the_whole_batch() -> None:
     rows = refused(
         setup="head = nn.Sequential(nn.Dropout(0.5), nn.Linear(1, 1))",
