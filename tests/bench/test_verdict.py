@@ -1,10 +1,12 @@
 """The sentence at the top: a winner only where there is one."""
 
+from dataclasses import replace
+
 import pytest
 from made import made_runs
 
 from trainera.bench.results import Result
-from trainera.bench.statistics import ratio_of_medians
+from trainera.bench.statistics import ratio, ratio_of_medians
 from trainera.bench.summary import compare
 from trainera.report.verdict import Verdict, judge
 
@@ -29,6 +31,41 @@ def test_too_close_to_call() -> None:
     found = verdict(made_runs("sequential", SLOW), made_runs("ddp 1", other))
     assert found.outcome == "close"
     assert found.text.startswith("Too close to call between")
+
+
+DRIFT = [1.0, 1.5, 0.7, 1.2, 0.8]
+"""How fast the machine was while each block ran."""
+
+
+def test_what_slows_a_whole_block_down_hides_no_winner() -> None:
+    slow = [10 * part for part in DRIFT]
+    fast = [9 * part for part in DRIFT]
+    found = verdict(made_runs("sequential", slow), made_runs("ddp 2", fast, workers=2))
+    assert (found.outcome, found.best) == ("winner", "ddp 2")
+    assert "1.11 times as fast as sequential (95 % interval 1.11 to 1.11)" in found.text
+
+
+def test_runs_that_were_not_made_in_blocks_are_not_paired() -> None:
+    slow = [10 * part for part in DRIFT]
+    fast = [9 * part for part in DRIFT]
+    runs = [
+        replace(one, block=0)
+        for one in (*made_runs("sequential", slow), *made_runs("ddp 2", fast, workers=2))
+    ]
+    assert verdict(runs).outcome == "close"
+
+
+def test_blocks_in_which_one_of_two_failed_are_left_out() -> None:
+    found = ratio([(0, 2.0), (1, 4.0), (2, 60.0)], [(0, 1.0), (1, 2.0), (3, 1.0)])
+    assert (found.value, found.runs) == (2.0, 2)
+
+
+def test_a_lead_by_medians_that_the_blocks_deny_is_none() -> None:
+    """The first was faster in every block but one; yet the second's median is lower."""
+    first = [10.0, 1.0, 1.0, 1.0, 30.0, 30.0, 30.0]
+    second = [9.9, 1.1, 1.1, 1.1, 31.0, 31.0, 31.0]
+    found = verdict(made_runs("sequential", first), made_runs("ddp 1", second))
+    assert found.outcome == "close"
 
 
 def test_no_winner_of_four_runs() -> None:
@@ -83,10 +120,13 @@ def test_an_interval_holds_the_true_ratio() -> None:
     for _ in range(60):
         first = [20 * draw.lognormvariate(0, 0.05) for _ in range(15)]
         second = [10 * draw.lognormvariate(0, 0.05) for _ in range(15)]
-        found = ratio_of_medians(first, second)
-        assert found.low is not None and found.high is not None
-        held += found.low <= 2.0 <= found.high
-    assert held >= 52
+        for found in (
+            ratio_of_medians(first, second),
+            ratio(list(enumerate(first)), list(enumerate(second))),
+        ):
+            assert found.low is not None and found.high is not None
+            held += found.low <= 2.0 <= found.high
+    assert held >= 2 * 52
 
 
 def test_one_run_has_no_interval() -> None:

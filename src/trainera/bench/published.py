@@ -94,7 +94,6 @@ def _timed(folder: _Folder) -> list[Result]:
                 workload="ResNet-34 on fish",
                 strategy=folder.label,
                 workers=max(1, len(folder.gpus)),
-                block=number,
                 batch=folder.batch,
                 data="real",
                 total_s=both_s + test_s,
@@ -126,19 +125,19 @@ def _epochs(path: Path) -> list[tuple[Epoch, ...]]:
 def _energy(folder: _Folder) -> list[Result]:
     traces = [read_trace(path) for path in sorted(folder.path.glob("energia*.dat"))]
     if traces:
-        return [_of_trace(folder, number, trace) for number, trace in enumerate(traces)]
+        return [_of_trace(folder, trace) for trace in traces]
     totals = folder.path / "consumos.dat"
     if not totals.is_file():
         return []
     header, values = _rows(totals)[:2]
     figures = dict(zip(header, map(_figure, values), strict=True))
     duration_s = figures.pop("TIEMPO")
-    return [_energy_run(folder, 0, duration_s, _of_totals(figures, folder.gpus))]
+    return [_energy_run(folder, duration_s, _of_totals(figures, folder.gpus))]
 
 
-def _of_trace(folder: _Folder, number: int, trace: Trace) -> Result:
+def _of_trace(folder: _Folder, trace: Trace) -> Result:
     energy = trace.energies(folder.gpus)
-    return replace(_energy_run(folder, number, trace.duration_s, energy), power=trace.thinned())
+    return replace(_energy_run(folder, trace.duration_s, energy), power=trace.thinned())
 
 
 def _of_totals(figures: Mapping[str, float], gpus: Sequence[int]) -> tuple[DeviceEnergy, ...]:
@@ -154,15 +153,12 @@ def _of_totals(figures: Mapping[str, float], gpus: Sequence[int]) -> tuple[Devic
     )
 
 
-def _energy_run(
-    folder: _Folder, number: int, duration_s: float, energy: tuple[DeviceEnergy, ...]
-) -> Result:
+def _energy_run(folder: _Folder, duration_s: float, energy: tuple[DeviceEnergy, ...]) -> Result:
     return Result(
         workload="ResNet-34 on fish",
         strategy=folder.label,
         workers=max(1, len(folder.gpus)),
         kind="energy",
-        block=number,
         batch=folder.batch,
         data="real",
         wall_s=duration_s,

@@ -54,6 +54,7 @@ class Result:
     setting: Mapping[str, str] = field(default_factory=dict)
     """The levels of the other factors."""
     block: int = 0
+    """Runs of one block were made one after the other and are compared with each other."""
     data: str = ""
     """``real`` or ``generated``, where the script says so."""
     batch: str = "global"

@@ -29,6 +29,18 @@ class Estimate:
         return self.low > figure or self.high < figure
 
 
+def ratio(first: Sequence[tuple[int, float]], second: Sequence[tuple[int, float]]) -> Estimate:
+    """How many times the second the first is, from figures that each know their block.
+
+    Where both have one figure a block, it is the median of the blocks' own ratios: what slowed
+    the machine down for a while slowed down both. Else it is the ratio of the medians.
+    """
+    one, other = dict(first), dict(second)
+    if len(one) == len(first) and len(other) == len(second) and one.keys() & other.keys():
+        return median_with_interval([one[block] / other[block] for block in one if block in other])
+    return ratio_of_medians([value for _, value in first], [value for _, value in second])
+
+
 def ratio_of_medians(numerator: Sequence[float], denominator: Sequence[float]) -> Estimate:
     """The ratio of two medians with its bootstrap interval (percentiles, 95 %).
 

@@ -9,7 +9,7 @@ from trainera.bench.statistics import (
     Estimate,
     difference_of_means,
     median_with_interval,
-    ratio_of_medians,
+    ratio,
 )
 
 SEQUENTIAL = "sequential"
@@ -259,9 +259,11 @@ def _against(
     base: Sequence[Result], runs: Sequence[Result], get: Callable[[Result], float | None]
 ) -> Estimate | None:
     """How many times faster; a strategy against itself is 1 and nothing else."""
-    numerator, denominator = _known(base, get), _known(runs, get)
-    if not numerator or not denominator or not median(denominator):
+    numerator, denominator = (
+        [(one.block, value) for one in group if (value := get(one))] for group in (base, runs)
+    )
+    if not numerator or not denominator:
         return None
     if base is runs:
         return Estimate(value=1.0, low=1.0, high=1.0, runs=len(runs))
-    return ratio_of_medians(numerator, denominator)
+    return ratio(numerator, denominator)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from trainera.bench.results import Result
-from trainera.bench.statistics import ENOUGH, Estimate, ratio_of_medians
+from trainera.bench.statistics import ENOUGH, Estimate, ratio
 from trainera.bench.summary import Comparison, Row, lower_is_better
 
 Outcome = Literal["winner", "close", "few", "single", "none"]
@@ -48,7 +48,7 @@ def judge(comparison: Comparison) -> Verdict:
         )
         return Verdict(outcome="few", text=text, best=best.strategy, remarks=remarks)
     remarks += tuple(f"{row.strategy} is not judged: there {_were(row.runs)} of it." for row in few)
-    close = [rival for rival in rivals if not _margin(comparison, rival, best).excludes(1.0)]
+    close = [rival for rival in rivals if not _leads(_margin(comparison, rival, best))]
     if close:
         names = _listed([best.strategy, *(row.strategy for row in close)])
         text = f"Too close to call between {names}: their times differ by less than chance does."
@@ -71,12 +71,17 @@ def learns_worse(comparison: Comparison, row: Row) -> bool:
 
 
 def _margin(comparison: Comparison, slower: Row, faster: Row) -> Estimate:
-    return ratio_of_medians(_times(comparison, slower), _times(comparison, faster))
+    return ratio(_times(comparison, slower), _times(comparison, faster))
 
 
-def _times(comparison: Comparison, row: Row) -> list[float]:
+def _leads(margin: Estimate) -> bool:
+    """Clearly, and the right way round: medians and ratios block by block may disagree."""
+    return margin.excludes(1.0) and margin.value > 1.0
+
+
+def _times(comparison: Comparison, row: Row) -> list[tuple[int, float]]:
     return [
-        one.time_s
+        (one.block, one.time_s)
         for one in comparison.results
         if _counts(one) and one.strategy == row.strategy and one.time_s is not None
     ]
