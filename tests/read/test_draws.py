@@ -78,8 +78,20 @@ def test_a_generator_of_the_script_draws_them_alike() -> None:
     ],
 )
 def test_as_many_rows_as_the_whole_batch_has(setup: str, rows: str) -> None:
-    """They fit no slice; where a slice has one row they would be spread over it in silence."""
-    refused(imports=IMPORTS, setup=setup, loss=f"loss = criterion(model(x * {rows}), y)")
+    """They fit no slice: they meet the whole batch, of which each worker takes its samples."""
+    added = beyond(imports=IMPORTS, setup=setup, loss=f"loss = criterion(model(x * {rows}), y)")
+    count = "x.shape[0]" if "shape" in rows else "len(x)"
+    whole = rows.replace(count, f"loader.sum({count})")
+    assert added == [f"loss = criterion(model(loader.mine(loader.gather(x) * {whole})), y)"]
+
+
+def test_a_generator_of_torch_draws_alike() -> None:
+    """It is in the same state on all workers: rows are drawn for the whole batch."""
+    draw = "torch.randn({}.shape, generator=g)"
+    setup = "g = torch.Generator().manual_seed(0)"
+    assert beyond(setup=setup, loss=f"loss = criterion(model(x + {draw.format('x')}), y)") == [
+        f"loss = criterion(model(x + loader.mine({draw.format('loader.gather(x)')})), y)"
+    ]
 
 
 @pytest.mark.parametrize("change", ["noise.resize_(len(x), 3).normal_()", "noise.copy_(x)"])

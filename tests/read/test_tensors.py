@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from trainera.read import shapes, tensors
+from trainera.read import shapes, stacking, tensors
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -20,6 +20,7 @@ from trainera.read.kinds import (
     Sum,
     Whole,
 )
+from trainera.read.lattice import join
 
 NODE, OTHER = ast.Pass(), ast.Pass()
 L, M = frozenset({NODE}), frozenset({OTHER})
@@ -167,8 +168,25 @@ def test_batches_of_two_loaders_do_not_mix(left: Kind, right: Kind) -> None:
 
 
 def test_a_slice_does_not_fit_the_whole_batch() -> None:
-    assert isinstance(tensors.binary("Mult", SHARD, Whole(L)), Lost)
-    assert isinstance(tensors.method("add", SHARD, [Whole(L)], {}), Lost)
+    """No answer: so both are made whole."""
+    assert tensors.binary("Mult", SHARD, Whole(L)) is None
+    assert tensors.method("add", SHARD, [Whole(L)], {}) is None
+    assert tensors.binary("Mult", SHARD, Whole(L, rows=False)) == SHARD
+
+
+def test_slices_one_after_the_other() -> None:
+    both = stacking.joined("cat", [SHARD, SHARD], Const(0), all_known=True)
+    assert both == Shard(L, parts=2)
+    assert tensors.method("chunk", both, [Const(2)], {}) == Bunch((SHARD, SHARD))
+    assert tensors.method("chunk", both, [Const(4)], {}) is None
+    assert tensors.method("chunk", both, [Const(2), Const(1)], {}) is None
+    assert tensors.method("mean", both, [], {}) == Mean(L)
+    assert tensors.binary("Add", both, both) == both
+    assert tensors.binary("Add", both, SHARD) is None
+    assert stacking.joined("cat", [both, both], Const(0), all_known=True) is None
+    assert stacking.joined("cat", [SHARD], Const(0), all_known=False) is None
+    assert stacking.joined("cat", [SHARD, PLAIN], Const(0), all_known=True) is None
+    assert isinstance(join(both, SHARD), Lost)
 
 
 def test_networks_are_remembered() -> None:

@@ -235,14 +235,19 @@ class Split(StepValues):
         count = row_count(self._stand_in.row) if self._stand_in.kept else min(2, whole)
         return rows[[number % whole for number in range(count or 1)]]
 
-    def gather(self, value: Any) -> Any:
+    def gather(self, value: Any, parts: int = 1) -> Any:
         """The rows of all workers, in order: what the sequential script has at this place.
 
         A tensor, an array or a list with one entry for each sample of this worker (or a whole
-        multiple), or a tuple or dict of those.
+        multiple), or a tuple or dict of those. Or such a tensor of several parts, one after the
+        other, as of two views of the same samples.
         """
         if CREW.size == 1:
             return value
+        if parts > 1:
+            each = len(value) // parts
+            views = [value[each * part : each * (part + 1)] for part in range(parts)]
+            return concatenated(value, [self.gather(view) for view in views])
         checked_rows(value, self._step[1], self.active)
         pieces = gather_objects(portable(value) if self.active else None)
         whole = concatenated(value, [piece for piece in pieces if piece is not None])

@@ -20,13 +20,12 @@ from trainera.read.kinds import (
     Mean,
     Model,
     Own,
-    Record,
-    Shape,
     Shard,
     Share,
     Sum,
+    Whole,
 )
-from trainera.read.lattice import element, holds_share, models_in
+from trainera.read.lattice import holds_share, models_in, unpacked, whole_of
 from trainera.read.lifetimes import is_main_guard, outlives
 from trainera.read.wholes import first_share
 from trainera.read.writes import Writes
@@ -37,10 +36,12 @@ class Assignments(Writes):
 
     def do_assign(self, node: ast.Assign, frame: Frame) -> None:
         update = self._as_update(node)
-        if update is not None:
+        if update is not None and not self._is_of_batch(node.targets[0], frame):
             self._accumulate(node, node.targets[0], ast.Add(), update, frame)
             return
-        kind = self.eval(node.value, frame)
+        self.facts.tallies.pop((frame.context, node), None)
+        self.facts.cuts.pop((frame.context, node.value), None)
+        kind = self.own_rows_again(node, self.eval(node.value, frame), frame)
         if isinstance(kind, Own) and _makes_text(node.value):
             self.agreed(node.value, kind, frame)  # a file or run name: all must use the same
             kind = PLAIN
@@ -56,6 +57,11 @@ class Assignments(Writes):
 
     def do_augassign(self, node: ast.AugAssign, frame: Frame) -> None:
         self._accumulate(node, node.target, node.op, node.value, frame)
+
+    def _is_of_batch(self, target: ast.expr, frame: Frame) -> bool:
+        """Whether a name holds something of the batch: then adding to it makes no total."""
+        before = self.eval(target, frame)
+        return not frame.lenient and (holds_share(before) or isinstance(before, Whole))
 
     @staticmethod
     def _as_update(node: ast.Assign) -> ast.expr | None:
@@ -85,6 +91,10 @@ class Assignments(Writes):
         loop = self.open_loops[-1] if self.open_loops else None
         if not holds_share(kind) and not holds_share(before):
             self.assign(target, _after_update(before, kind), frame, value)
+            return
+        if isinstance(before, Whole) and not frame.lenient:
+            made = self.make_whole(value, kind, frame)
+            self.assign(target, whole_of(before, made), frame)
             return
         born_here = isinstance(before, Const) and loop is not None and before.born is loop.node
         if holds_share(before) or born_here or frame.lenient:
@@ -314,6 +324,8 @@ class Assignments(Writes):
 
 
 def _after_update(before: Kind, kind: Kind) -> Kind:
+    if isinstance(before, Whole) or isinstance(kind, Whole):
+        return whole_of(before, kind)
     return before if isinstance(before, Listing | Bunch) and not isinstance(kind, Const) else PLAIN
 
 
@@ -326,22 +338,3 @@ def _makes_text(node: ast.expr) -> bool:
 
 def _shares(*kinds: Kind) -> bool:
     return any(isinstance(kind, Share) for kind in kinds)
-
-
-def unpacked(kind: Kind, place: int, length: int) -> Kind:
-    """One item of a value that is taken apart."""
-    if isinstance(kind, Bunch) and len(kind.items) == length:
-        return kind.items[place]
-    if isinstance(kind, Record) and len(kind.items) == length:
-        return kind.items[place][1]
-    if isinstance(kind, Shape):
-        if kind.dim is None:
-            return PLAIN
-        return Count(kind.loaders) if place == kind.dim else PLAIN
-    if isinstance(kind, Shard):
-        if kind.nested:
-            return kind
-        return Lost(kind.loaders, "a batch is taken apart sample by sample", models=kind.models)
-    if isinstance(kind, Share):
-        return Lost(kind.loaders, "it is taken apart", models=kind.models)
-    return element(kind)

@@ -41,10 +41,12 @@ class Draws(Affairs):
         if not (alike or made or typed or name in tables.OWN_RANDOM):
             return None
         self.facts.cuts.pop((frame.context, node), None)
+        positional, keywords = self.arguments(node, frame)
+        seeded = name in tables.OWN_RANDOM and "generator" in keywords
+        alike = alike or (seeded and not frame.lenient)
         if alike:
             self.facts.plain.add((frame.context, node))
             self.together()  # a worker that left one out would go on with other numbers
-        positional, keywords = self.arguments(node, frame)
         if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
             shape = self.eval(node.args[0].value, frame)
             positional = [shape] if isinstance(shape, Shape) else positional
@@ -55,9 +57,6 @@ class Draws(Affairs):
         if counts == [0] and not any(map(holds_share, others)):
             count = sizes[0]
             assert isinstance(count, Count)
-            if "generator" in keywords:
-                why = "numbers drawn from a generator of the script's own belong to the whole batch"
-                return Lost(count.loaders, why)
             rows = Shard(count.loaders, rank=_rank(sizes))
             return self._cut_out(rows, node, frame) if alike else rows
         kinds = [*positional, *keywords.values()]

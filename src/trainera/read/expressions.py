@@ -31,6 +31,7 @@ from trainera.read.kinds import (
     Shard,
     Share,
     Solo,
+    Thing,
     Whole,
 )
 from trainera.read.lattice import element, holds_share, join, sized, whole_of
@@ -217,6 +218,8 @@ class Expressions(Containers):
                 return owner
             if owner.nested:
                 return owner
+            if node.attr == "grad":
+                return self.gradient_of_rows(node, owner, frame)
             if frame.lenient:
                 return replace(owner, dim=None)
         elif node.attr == "data":
@@ -289,6 +292,13 @@ class Expressions(Containers):
             self.through_wrapper(node.value, owner, frame, "__getitem__")
             return replace(owner, part=True, cls=None, wrapped=False)
         parts = _parts(node.slice)
+        read = isinstance(node.ctx, ast.Load) and type(owner) in (Kind, Thing, Const)
+        if read and not frame.lenient:
+            key = self.eval(node.slice, frame)
+            if isinstance(key, Shard) and key.dim == 0 and not key.nested:
+                # A table, such as one row for each class: every sample has its own row of it.
+                self.facts.escapes.pop((frame.context, node.slice), None)
+                return replace(key, rank=None, vague=True, models=frozenset())
         made = whole_of(owner, *(self.whole(part, frame) for part in parts))
         if isinstance(owner, Solo):
             return owner

@@ -210,6 +210,8 @@ class Shard(Share):
     rank: int | None = None
     vague: bool = False
     """It may have one dimension only: the last could be the batch."""
+    parts: int = 1
+    """So many slices one after the other, as of two views of the same samples by `torch.cat`."""
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from trainera.read.kinds import (
     Own,
     Params,
     Record,
+    Shape,
     Shard,
     Share,
     Solo,
@@ -115,7 +116,7 @@ def _join_shares(left: Kind, right: Kind) -> Kind:
     for kind in both:
         if isinstance(kind, Lost):
             return kind
-    if isinstance(left, Shard) and isinstance(right, Shard):
+    if isinstance(left, Shard) and isinstance(right, Shard) and left.parts == right.parts:
         return Shard(
             loaders,
             dim=left.dim if left.dim == right.dim else None,
@@ -123,10 +124,11 @@ def _join_shares(left: Kind, right: Kind) -> Kind:
             ragged=left.ragged or right.ragged,
             rank=left.rank if left.rank == right.rank else None,
             vague=left.vague or right.vague,
+            parts=left.parts,
             models=models,
         )
     kinds = {type(kind) for kind in both}
-    if kinds == {Count, Sum} or (len(kinds) == 1 and len(both) == 2):
+    if kinds == {Count, Sum} or (len(kinds) == 1 and len(both) == 2 and kinds != {Shard}):
         cls = Sum if Sum in kinds else kinds.pop()
         return cls(loaders, models=models)
     if len(both) == 1:
@@ -137,6 +139,19 @@ def _join_shares(left: Kind, right: Kind) -> Kind:
         if isinstance(share, Sum | Count) and isinstance(other, Const) and is_zero(other):
             return share
     return Lost(loaders, "it is a share of a batch on one path and something else on another")
+
+
+def in_parts(kind: Kind, parts: int) -> Kind:
+    """What a network gives that was given several slices one after the other: as many."""
+    if isinstance(kind, Shard):
+        return replace(kind, parts=parts)
+    if isinstance(kind, Bunch):
+        return replace(kind, items=tuple(in_parts(item, parts) for item in kind.items))
+    if isinstance(kind, Mapping):
+        return replace(kind, items=tuple((key, in_parts(item, parts)) for key, item in kind.items))
+    if isinstance(kind, Listing):
+        return replace(kind, element=in_parts(kind.element, parts))
+    return kind
 
 
 def flat(kind: Kind) -> list[Kind]:
@@ -243,3 +258,22 @@ def models_in(kind: Kind) -> Nodes:
     if isinstance(kind, Mapping):
         return NOBODY.union(*(models_in(item) for _, item in kind.items))
     return NOBODY
+
+
+def unpacked(kind: Kind, place: int, length: int) -> Kind:
+    """One item of a value that is taken apart."""
+    if isinstance(kind, Bunch) and len(kind.items) == length:
+        return kind.items[place]
+    if isinstance(kind, Record) and len(kind.items) == length:
+        return kind.items[place][1]
+    if isinstance(kind, Shape):
+        if kind.dim is None:
+            return PLAIN
+        return Count(kind.loaders) if place == kind.dim else PLAIN
+    if isinstance(kind, Shard):
+        if kind.nested:
+            return kind
+        return Lost(kind.loaders, "a batch is taken apart sample by sample", models=kind.models)
+    if isinstance(kind, Share):
+        return Lost(kind.loaders, "it is taken apart", models=kind.models)
+    return element(kind)

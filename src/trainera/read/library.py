@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read import tables, tensors, world
+from trainera.read import stacking, tables, tensors, world
 from trainera.read.containers import is_namespace
 from trainera.read.core import Frame
 from trainera.read.draws import Draws
@@ -139,11 +139,16 @@ class Library(Draws):
         """Inside a network, what is not known is taken to treat rows one by one."""
         shares = [kind for kind in kinds if isinstance(kind, Share)]
         models = frozenset().union(*(share.models for share in shares))
-        lost = tensors.mixed(*shares)
+        met = tensors.meets_rows(*kinds)
+        lost = tensors.recombined(met) if met else tensors.mixed(*shares)
         if lost:
             return replace(lost, models=models)
-        if any(isinstance(kind, Shard) for kind in shares):
-            return Shard(shares[0].loaders, dim=None, nested=True, models=models)
+        rows = [kind for kind in shares if isinstance(kind, Shard)]
+        if len({kind.parts for kind in rows}) > 1:
+            return Lost(shares[0].loaders, tensors.UNEVEN, models=models)
+        if rows:
+            parts = rows[0].parts
+            return Shard(shares[0].loaders, dim=None, nested=True, parts=parts, models=models)
         if all(isinstance(kind, Count) for kind in shares):
             return PLAIN
         why = "it is not linear in the mean over the batch"
@@ -269,7 +274,12 @@ class Library(Draws):
         if not kinds or not any(holds_share(kind) for kind in kinds):
             return None
         if last in ("cat", "concat", "stack", "hstack", "concatenate"):
-            return self._joined(last, positional, keywords, node, frame)
+            items, all_known = stacking.items_of(positional[0] if positional else PLAIN)
+            if any(isinstance(item, Share) for item in items):
+                dim = keywords.get("dim") or keywords.get("axis") or (*positional, Const(0))[1]
+                result = stacking.joined(last, items, dim, all_known=all_known)
+                return result or (self.assumed(node, items, frame) if frame.lenient else None)
+            return None
         shares = [kind for kind in kinds if isinstance(kind, Share)]
         if not shares:
             return None
@@ -297,40 +307,6 @@ class Library(Draws):
     def _watch_products(self, node: ast.Call, shares: list[Share], frame: Frame) -> None:
         if len(shares) == 2:
             self.mixing(node, shares[0], shares[1], frame)
-
-    def _joined(
-        self,
-        last: str,
-        positional: list[Kind],
-        keywords: dict[str, Kind],
-        node: ast.Call,
-        frame: Frame,
-    ) -> Kind | None:
-        parts = positional[0] if positional else PLAIN
-        items = list(parts.items) if isinstance(parts, Bunch) else [element(parts)]
-        shares = [item for item in items if isinstance(item, Share)]
-        if not shares:
-            return None
-        lost = tensors.mixed(*shares)
-        if lost:
-            return lost
-        models = frozenset().union(*(share.models for share in shares))
-        if all(isinstance(item, Mean) for item in items):
-            return Mean(shares[0].loaders, models=models)
-        if all(isinstance(item, Sum) for item in items):
-            return Sum(shares[0].loaders, models=models)
-        dim = keywords.get("dim") or keywords.get("axis")
-        dim = dim or (positional[1] if len(positional) > 1 else Const(0))
-        shards = [item for item in shares if isinstance(item, Shard)]
-        if isinstance(dim, Const) and isinstance(dim.value, int) and len(shards) == len(shares):
-            combined = tensors.combine(shards)
-            if combined is not None and combined.dim is not None:
-                if last == "stack":
-                    up = 0 <= dim.value <= combined.dim
-                    return replace(combined, dim=combined.dim + up, rank=None, models=models)
-                if dim.value != combined.dim:
-                    return replace(combined, models=models)
-        return self.assumed(node, items, frame) if frame.lenient else None
 
 
 def is_meter(name: str) -> bool:

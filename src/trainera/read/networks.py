@@ -26,7 +26,7 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import holds_share, join, whole_of
+from trainera.read.lattice import flat, holds_share, in_parts, join, whole_of
 from trainera.read.library import Library, is_meter
 from trainera.read.suspects import is_figure, layer_mixes, mixes_rows
 from trainera.read.training import PAIR_LAYERS
@@ -136,7 +136,7 @@ class Networks(Library):
         return PLAIN
 
     def _forward(self, model: Model, node: ast.Call, frame: Frame) -> Kind:
-        positional, keywords = self.arguments(node, frame)
+        positional, keywords = self._inputs(model, node, frame)
         kinds = [*positional, *keywords.values()]
         if model.wrapped is None and not model.part:
             self.facts.bare.pop((frame.context, node.func), None)
@@ -155,10 +155,15 @@ class Networks(Library):
             return result if result is not None and holds_share(result) else whole_of(*kinds)
         if isinstance(result, Whole) and not frame.lenient:
             return result  # a loss of the script's own that needs the whole batch
+        shards = [kind for kind in kinds if isinstance(kind, Shard)]
+        inside = [kind for kind in flat(Bunch(tuple(kinds))) if isinstance(kind, Shard)]
+        parts = {shard.parts for shard in inside} or {1}
+        if len(parts) > 1:
+            uneven = Lost(inside[0].loaders, tensors.UNEVEN)
+            return add_model(uneven, model, node, bypass=False)
         if result is not None:
-            result = batch_first(result)
+            result = in_parts(batch_first(result), max(parts))
         if result is None or not holds_share(result):
-            shards = [kind for kind in kinds if isinstance(kind, Shard)]
             lost = tensors.mixed(*kinds)
             if lost:
                 return add_model(lost, model, node, bypass=False)
@@ -168,10 +173,35 @@ class Networks(Library):
             if not shards:
                 result = self.assumed(node, kinds, frame)
             else:
-                result = Shard(shards[0].loaders, dim=shards[0].dim, nested=not model.layer)
+                result = replace(shards[0], nested=not model.layer, rank=None, vague=False)
                 if model.layer in PAIR_LAYERS:  # with hidden states or weights, laid out otherwise
                     result = Bunch((result, replace(result, dim=None, nested=True)))
         return result if frame.lenient else add_model(result, model, node, bypass=model.part)
+
+    def _inputs(
+        self, model: Model, node: ast.Call, frame: Frame
+    ) -> tuple[list[Kind], dict[str, Kind]]:
+        """The arguments of a network; of samples that were recombined, each worker's own."""
+        parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+        for part in parts:
+            self.facts.cuts.pop((frame.context, part), None)
+        positional, keywords = self.arguments(node, frame)
+        if frame.lenient or len(parts) != len(positional) + len(keywords):
+            return positional, keywords
+        if "**" in keywords or not self._learns(model):
+            return positional, keywords
+        kinds = [
+            self.own_rows(part, kind, frame)
+            for part, kind in zip(parts, (*positional, *keywords.values()), strict=True)
+        ]
+        count = len(positional)
+        return kinds[:count], dict(zip(keywords, kinds[count:], strict=True))
+
+    def _learns(self, model: Model) -> bool:
+        """Whether it is a network with layers, and not a loss, a softmax or the like."""
+        if model.layer:
+            return model.layer.startswith(("Sequential", "Linear", "Conv", *PAIR_LAYERS))
+        return any(cls is None or self.has_layers(cls) for cls in model.classes)
 
     def _drops_by_chance(self, node: ast.Call, kinds: list[Kind], frame: Frame) -> None:
         """A network is given the whole batch: what it draws, each worker draws for itself."""

@@ -59,16 +59,17 @@ class Operators(Statements):
                 self.facts.escapes.pop((frame.context, node), None)
             return result
         if frame.lenient:
-            return self.mixing(left_node, left, right, frame)
+            rows = tensors.meets_rows(left, right)
+            return tensors.recombined(rows) if rows else self.mixing(left_node, left, right, frame)
         if operator == "Div" and isinstance(left, Sum) and isinstance(right, Sum | Count):
             if not right.models:  # a mean over a number of its own, such as unmasked tokens
                 self.make_whole(right_node, right, frame)
                 return left
         if isinstance(left, Lost) or isinstance(right, Lost):
             return left if isinstance(left, Lost) else right
-        rows = self._rows_with_figure(operator, (left_node, left), (right_node, right), frame)
-        if rows is not None:
-            return rows
+        result = self._rows_with_figure(operator, (left_node, left), (right_node, right), frame)
+        if result is not None:
+            return result
         return whole_of(
             self.make_whole(left_node, left, frame), self.make_whole(right_node, right, frame)
         )
@@ -138,7 +139,10 @@ class Operators(Statements):
         if rows and (figures or transposed):
             self.combines(node, loaders, frame)
         if rows:
-            return Shard(loaders, dim=None, models=models)
+            parts = {share.parts for share in shares if isinstance(share, Shard)}
+            if len(parts) > 1:
+                return Lost(loaders, tensors.UNEVEN, models=models)
+            return Shard(loaders, dim=None, models=models, parts=parts.pop())
         return Lost(loaders, "it is not linear in the mean over the batch", models=models)
 
     def _unary(self, node: ast.UnaryOp, frame: Frame) -> Kind:
@@ -162,14 +166,14 @@ class Operators(Statements):
         others = [kind for kind in kinds if isinstance(kind, Share) and kind not in shards]
         if isinstance(node.ops[0], ast.Is | ast.IsNot):
             return PLAIN  # that it is a tensor is the same on all workers
-        if shards and not others and not isinstance(node.ops[0], ast.In | ast.NotIn):
-            lost = tensors.mixed(*kinds)
-            combined = tensors.combine(shards)
-            if lost or combined:
-                return lost or (tensors.without_gradient(combined) if combined else PLAIN)
-        lost = tensors.mixed(*kinds)
+        met = tensors.meets_rows(*kinds)
+        lost = tensors.recombined(met) if met and frame.lenient else tensors.mixed(*kinds)
         if lost:
             return lost
+        if shards and not others and not met and not isinstance(node.ops[0], ast.In | ast.NotIn):
+            combined = tensors.combine(shards)
+            if combined is not None:
+                return tensors.without_gradient(combined)
         same = isinstance(node.ops[0], ast.Eq | ast.NotEq) and len({type(k) for k in kinds}) == 1
         if same and isinstance(kinds[0], Shape | Count):
             return PLAIN  # what has as many rows in the slice has as many in the batch
@@ -178,7 +182,7 @@ class Operators(Statements):
         if frame.lenient and others:
             return Lost(others[0].loaders, "it is a comparison of figures of a slice")
         figures = all(isinstance(kind, Mean | Sum | Count) for kind in others)
-        rows = tensors.combine(shards) if shards and figures else None
+        rows = tensors.combine(shards) if shards and figures and not met else None
         made = [
             self.make_whole(part, kind, frame)
             for part, kind in zip(nodes, kinds, strict=True)

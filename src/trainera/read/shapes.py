@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trainera.read.kinds import Bunch, Const, Count, Kind, Shape, Shard, Sum
+from trainera.read.kinds import Bunch, Const, Count, External, Kind, Shape, Shard, Sum
 
 
 def dimension(shape: Shape, index: Kind) -> Kind | None:
@@ -105,9 +105,14 @@ def index(
         return replace(shard, nested=False)
     if shard.dim != 0:
         return None
+    if any(isinstance(part, Shard) for part, _ in tail):
+        return None  # columns picked by the rows of the batch: every row meets every other
     if key_is_slice and isinstance(key, Const) and key.value == "all":
-        dropped = sum(not is_slice for _, is_slice in tail)
-        rank = None if shard.rank is None else shard.rank - dropped
+        constants = [part.value for part, _ in tail if isinstance(part, Const)]
+        new = constants.count(None) + [part for part, _ in tail].count(External("numpy.newaxis"))
+        open_ended = Ellipsis in constants
+        dropped = sum(not is_slice for _, is_slice in tail) - new - open_ended
+        rank = None if shard.rank is None or open_ended else shard.rank + new - dropped
         vague = shard.vague or (rank is None and dropped > 0)
         return replace(shard, nested=False, rank=rank, vague=vague)
     if isinstance(key, Const) and key.value is Ellipsis:

@@ -28,6 +28,7 @@ from trainera.read.kinds import (
 from trainera.read.lattice import flat, is_zero
 from trainera.read.shapes import absolute_dim, dimension, moved, number_of, reshaped, shape_of
 
+UNEVEN = "slices that stand one after the other meet others that do not"
 SCALING = {"mul": "Mult", "div": "Div", "add": "Add", "sub": "Sub"}
 
 
@@ -42,14 +43,24 @@ def mixed(*kinds: Kind) -> Lost | None:
         if isinstance(kind, Own) and shares and "random" in kind.what:
             why = "random numbers that are drawn once for the batch would differ over workers"
             return Lost(shares[0].loaders, why)
-        if isinstance(kind, Whole) and shares:
-            if kind.rows and any(isinstance(share, Shard) for share in shares):
-                why = "samples are recombined, as in mixup: a slice meets rows of the whole batch"
-                return Lost(kind.loaders, f"{why}{needed_at(kind.made)}")
     if len({share.loaders for share in shares}) > 1:
         loaders = frozenset().union(*(share.loaders for share in shares))
         return Lost(loaders, "it mixes the batches of two loaders, whose slices differ in weight")
     return None
+
+
+def meets_rows(*kinds: Kind) -> Whole | None:
+    """Rows of the whole batch that a slice would meet: they do not fit each other."""
+    inside = [inner for kind in kinds for inner in flat(kind)]
+    if not any(isinstance(kind, Shard) for kind in inside):
+        return None
+    return next((kind for kind in inside if isinstance(kind, Whole) and kind.rows), None)
+
+
+def recombined(rows: Whole) -> Lost:
+    """What becomes of a slice that meets them where it cannot be made whole."""
+    why = "samples are recombined, as in mixup: a slice meets rows of the whole batch"
+    return Lost(rows.loaders, f"{why}{needed_at(rows.made)}")
 
 
 def needed_at(node: ast.AST | None) -> str:
@@ -78,7 +89,7 @@ def with_models(kind: Kind, *others: Kind) -> Kind:
 def binary(operator: str, left: Kind, right: Kind) -> Kind | None:
     """``left operator right`` where at least one side is a share."""
     lost = mixed(left, right)
-    if lost:
+    if lost or meets_rows(left, right):
         return lost
     result = _binary(operator, left, right)
     return with_models(result, left, right) if result is not None else None
@@ -140,7 +151,7 @@ def combine(shards: Sequence[Shard]) -> Shard | None:
     first = shards[0]
     dims = {shard.dim for shard in shards}
     ragged = {shard.ragged for shard in shards}
-    if len(dims) > 1 or len(ragged) > 1:
+    if len(dims) > 1 or len(ragged) > 1 or len({shard.parts for shard in shards}) > 1:
         return None
     ranks = [shard.rank for shard in shards]
     if first.dim == 0 and len({rank for rank in ranks if rank is not None}) > 1:
@@ -158,7 +169,7 @@ def method(
     """``share.name(…)``, or a function of that name with the share as its first argument."""
     others = [kind for kind in (*arguments, *keywords.values()) if isinstance(kind, Share)]
     lost = mixed(share, *arguments, *keywords.values())
-    if lost:
+    if lost or meets_rows(share, *arguments, *keywords.values()):
         return lost
     if isinstance(share, Shard):
         result = _shard_method(name, share, arguments, keywords)
@@ -184,6 +195,11 @@ def _shard_method(
 ) -> Kind | None:
     if name in ("view", "reshape"):
         return reshaped(shard, arguments)
+    if name == "chunk" and shard.parts > 1 and shard.dim == 0 and not shard.ragged:
+        count, along = [*arguments, keywords.get("chunks"), keywords.get("dim")][:2]
+        if number_of(count) == shard.parts and number_of(along) in (None, 0):
+            return Bunch((replace(shard, parts=1),) * shard.parts)
+        return None
     if name == "one_hot" and not (arguments or keywords):
         return None  # as wide as the largest label of the slice
     if name == "where" and not (arguments or keywords):

@@ -26,11 +26,13 @@ from trainera.read.kinds import (
     Share,
     Sum,
 )
-from trainera.read.lattice import models_held, models_in, whole_of
+from trainera.read.lattice import flat, models_held, models_in, whole_of
+from trainera.read.operators import is_factor
 from trainera.read.source import SourceFile
 
 IGNORED = re.compile(rb"(?<![\w)\]])-100\b")
 REPEATABLE = {"view", "reshape", "flatten", "long", "to", "squeeze", "contiguous", "size", "argmax"}
+GRAD_ARGUMENTS = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
 
 
 class Training(Expressions):
@@ -109,7 +111,19 @@ class Training(Expressions):
         return Params(frozenset({node}))
 
     def graded_by_hand(self, node: ast.Call, frame: Frame) -> Kind:
-        self.arguments(node, frame)
+        """`torch.autograd.grad`: with respect to samples, each worker computes those of its own."""
+        positional, keywords = self.arguments(node, frame)
+        given = dict(zip(GRAD_ARGUMENTS, positional, strict=False)) | keywords
+        value = node.args[0] if node.args else keyword_of(node, "outputs")
+        inputs = given.get("inputs", PLAIN)
+        rows = [kind for kind in flat(inputs) if isinstance(kind, Shard)]
+        outputs = given.get("outputs", PLAIN)
+        if value is not None and rows and all(map(is_rows, flat(inputs))):
+            if isinstance(outputs, Share) and self._adds_up(value, outputs, frame):
+                again = given.get("create_graph", Const(False))
+                once = isinstance(again, Const) and not again.value
+                models = frozenset() if once else outputs.models
+                return Bunch(tuple(replace(row, models=models) for row in rows))
         self.trouble(
             "weight",
             node,
@@ -120,6 +134,18 @@ class Training(Expressions):
             do="use backward(), or train this script on one worker",
         )
         return PLAIN
+
+    def _adds_up(self, value: ast.expr, outputs: Share, frame: Frame) -> bool:
+        """Whether its gradient for a sample is that of the whole batch's, or was made so."""
+        key = (frame.context, value)
+        self.facts.weighed.pop(key, None)
+        self.facts.escapes.pop(key, None)
+        text = self.loader_text(outputs.loaders, frame) if isinstance(outputs, Mean) else None
+        if text is not None:
+            template = f"{'{}' if is_factor(value) else '({})'} * {text}.fraction"
+            self.facts.weighed[key] = Weighed(node=value, file=frame.file, template=template)
+            return True
+        return isinstance(outputs, Sum) or is_rows(outputs)
 
     def make_loader(self, node: ast.Call, frame: Frame) -> Kind:
         _, keywords = self.arguments(node, frame)
@@ -180,7 +206,10 @@ class Training(Expressions):
             if loss.weighted and not any(kind == Const(None) for kind in kinds):
                 self.facts.plain.add((frame.context, node))
             return whole_of(*kinds)
-        lost = tensors.mixed(*kinds)
+        rows_of_all = tensors.meets_rows(*kinds)
+        if rows_of_all and not frame.lenient:
+            return whole_of(*self.whole_arguments(node, frame))
+        lost = tensors.recombined(rows_of_all) if rows_of_all else tensors.mixed(*kinds)
         models = frozenset().union(*(share.models for share in shares))
         loaders = shares[0].loaders
         if lost:
@@ -201,6 +230,8 @@ class Training(Expressions):
         if len(rows) < len(shares):
             why = "it compares rows of the batch with figures of a slice"
             return Lost(loaders, why, models=models)
+        if len({row.parts for row in rows}) > 1:
+            return Lost(loaders, tensors.UNEVEN, models=models)
         if loss.paired and len({row.rank for row in rows if row.rank is not None}) > 1:
             why = "its arguments differ in shape, so that every row would meet every other"
             return Lost(loaders, why, models=models)
@@ -208,7 +239,7 @@ class Training(Expressions):
             return Mean(loaders, models=models)
         if loss.reduction == "sum":
             return Sum(loaders, models=models)
-        return Shard(loaders, models=models, vague=True)
+        return Shard(loaders, models=models, vague=True, parts=rows[0].parts)
 
 
 PAIR_LAYERS = {"GRU", "LSTM", "RNN", "MultiheadAttention"}
@@ -253,6 +284,16 @@ def legacy_reduction(keywords: dict[str, Kind]) -> Kind:
 
 def is_given(kind: Kind | None) -> bool:
     return kind is not None and not (isinstance(kind, Const) and kind.value is None)
+
+
+def is_rows(kind: Kind) -> bool:
+    """Whether it is a tensor of a slice's samples."""
+    return isinstance(kind, Shard) and kind.dim == 0 and not kind.nested and not kind.ragged
+
+
+def keyword_of(node: ast.Call, name: str) -> ast.expr | None:
+    """The value of a keyword argument."""
+    return next((word.value for word in node.keywords if word.arg == name), None)
 
 
 def repeatable(node: ast.expr) -> bool:

@@ -40,7 +40,7 @@ from trainera.read.lattice import (
 )
 
 ALONE = "only the first worker has it"
-TURNS = {"T", "mT", "t", "permute", "swapaxes", "swapdims", "transpose"}
+TURNS = {"T", "mT", "t", "permute", "swapaxes", "swapdims", "transpose", "unsqueeze"}
 
 
 class Wholes(Core):
@@ -83,6 +83,8 @@ class Wholes(Core):
             whole = self.make_whole(turned, self.eval(turned, frame), frame)
             return whole if isinstance(whole, Whole) else PLAIN
         method, how = how_to_whole(kind), ""
+        if isinstance(kind, Shard) and kind.parts > 1 and kind.dim == 0 and not kind.ragged:
+            method, how = "gather", f"parts={kind.parts}"
         if method is None and (ways := ways_to_whole(kind)) is not None:
             method, how = "combine", repr(ways)
         share = first_share(kind)
@@ -106,15 +108,6 @@ class Wholes(Core):
         rows = "gather" in method or "gather" in how
         number = isinstance(kind, Count | Shape)
         return Whole(share.loaders, rows, number, share.models, node)
-
-    def cut(self, node: ast.expr, rows: Shard, frame: Frame) -> Shard | None:
-        """Rows of the whole batch, of which each worker takes its own; None if it cannot."""
-        text = None if frame.lenient else self.loader_text(rows.loaders, frame)
-        if text is None:
-            return None
-        self.facts.plain.discard((frame.context, node))
-        self.facts.cuts[frame.context, node] = Spot(node=node, file=frame.file, what=text)
-        return rows
 
     def condition(self, node: ast.expr, frame: Frame) -> None:
         """A test decides what every worker does next: all must come to the same answer."""
@@ -272,7 +265,7 @@ def how_to_whole(kind: Kind) -> str | None:
         return "mean"
     if isinstance(kind, Sum | Count | Blend):
         return "sum"
-    if isinstance(kind, Shard) and kind.dim == 0:
+    if isinstance(kind, Shard) and kind.dim == 0 and kind.parts == 1:
         return "gather_picked" if kind.ragged else "gather"
     if isinstance(kind, Bunch):
         methods = {how_to_whole(item) for item in kind.items}

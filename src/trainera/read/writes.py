@@ -3,11 +3,11 @@
 import ast
 
 from trainera.read.core import Frame
+from trainera.read.cuts import Cuts
 from trainera.read.kinds import Kind, Nodes, Shard
-from trainera.read.wholes import Wholes
 
 
-class Writes(Wholes):
+class Writes(Cuts):
     """The part of the analyser that looks at what is changed in place."""
 
     def written(self, target: ast.Subscript, frame: Frame) -> None:

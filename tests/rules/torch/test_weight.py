@@ -190,14 +190,17 @@ def test_losses_of_the_whole_batch(before: str, after: str) -> None:
             "x = (x - x.mean()) / x.std()",
             "x = (x - loader.mean(x.mean())) / loader.gather(x).std()",
         ),
-        ("x = x[x[:, 0] < x.mean()] * 0 + x", None),
+        (
+            "x = x[x[:, 0] < x.mean()] * 0 + x",
+            "x = loader.mine(loader.gather_picked(x[x[:, 0] < loader.mean(x.mean())] * 0)"
+            " + loader.gather(x))",
+        ),
         ("x = x * (x < x.mean())", "x = x * (x < loader.mean(x.mean()))"),
     ],
 )
-def test_rows_with_a_figure_of_the_whole_batch(before: str, after: str | None) -> None:
+def test_rows_with_a_figure_of_the_whole_batch(before: str, after: str) -> None:
     """Only the figure is made whole: the rows stay with their workers."""
-    lines = added_unless_refused(loss=f"{before}\nloss = criterion(model(x), y)")
-    assert lines == (None if after is None else [after])
+    assert beyond(loss=f"{before}\nloss = criterion(model(x), y)") == [after]
 
 
 @pytest.mark.parametrize(
@@ -248,8 +251,60 @@ def test_gradients_by_hand() -> None:
 
 def test_columns_of_the_whole_batch_are_rows() -> None:
     """Of a product of the batch with itself both dimensions are; a slice fits neither."""
-    rows = refused(loss="z = model(x)\ns = (z @ z.t()).sum(0)\nloss = (s * y.squeeze(1)).mean()")
-    assert "a slice meets rows of the whole batch" in rows[0][3]
+    loss = "z = model(x)\ns = (z @ z.t()).sum(0)\nloss = (s * y.squeeze(1)).mean()"
+    assert beyond(loss=loss) == [
+        "s = (loader.gather(z) @ loader.gather(z).t()).sum(0)",
+        "loss = (s * loader.gather(y.squeeze(1))).mean()",
+    ]
+
+
+def test_samples_recombined() -> None:
+    """Partners from anywhere in the batch, and each worker goes on with its own samples."""
+    loss = "mixed = 0.7 * x + 0.3 * x.roll(1, 0)\nloss = criterion(model(mixed), y.flip(0))"
+    assert beyond(loss=loss) == [
+        "mixed = loader.gather(0.7 * x) + 0.3 * loader.gather(x).roll(1, 0)",
+        "loss = criterion(loader.gather(model(loader.mine(mixed))), loader.gather(y).flip(0))",
+    ]
+
+
+def test_two_views_in_one_batch() -> None:
+    views = "z = model(torch.cat([x, 2 * x]))\n"
+    halves = "a, b = z.chunk(2)\nloss = criterion(a, y) + criterion(b, y)"
+    assert beyond(loss=f"{views}{halves}") == []
+    assert beyond(loss=f"{views}loss = criterion(z, torch.cat([y, y]))") == []
+    assert beyond(loss=f"{views}loss = (z @ z.t()).mean()") == [
+        "loss = (loader.gather(z, parts=2) @ loader.gather(z, parts=2).t()).mean()"
+    ]
+
+
+def test_a_row_of_a_table_for_each_sample() -> None:
+    rare = "table = torch.ones(3)"
+    loss = "loss = (table[y.long().squeeze(1)] * model(x).squeeze(1)).mean()"
+    assert beyond(setup=rare, loss=loss) == []
+    assert beyond(setup=rare, loss="table[y.long()] += 1\nloss = criterion(model(x), y)") == [
+        "table[loader.gather(y.long())] += 1"
+    ]
+
+
+def test_gradients_with_respect_to_samples() -> None:
+    start = "x.requires_grad_(True)\nout = model(x)\n"
+    again = "loss = criterion(model(x + g), y)"
+    mean = f"{start}g = torch.autograd.grad(criterion(out, y), x)[0]\n{again}"
+    assert beyond(loss=mean) == [
+        "g = torch.autograd.grad(criterion(out, y) * loader.fraction, x)[0]"
+    ]
+    penalty = "loss = criterion(out, y) + (g.norm(dim=1) - 1).pow(2).mean()"
+    for call in (
+        "(g,) = torch.autograd.grad(out.sum(), [x], create_graph=True)",
+        "g = torch.autograd.grad(out, x, torch.ones_like(out), create_graph=True)[0]",
+    ):
+        assert beyond(loss=f"{start}{call}\n{penalty}") == []
+
+
+def test_gradients_that_backward_left_at_samples() -> None:
+    start = "x.requires_grad_(True)\ncriterion(model(x), y).backward()\n"
+    rows = refused(loss=f"{start}loss = criterion(model(x + x.grad), y)")
+    assert rows[0][2] == "the gradient with respect to the batch itself is read from .grad"
 
 
 def test_dropout_of_the_whole_batch() -> None:
@@ -276,8 +331,6 @@ def test_a_loss_that_nobody_knows() -> None:
 @pytest.mark.parametrize(
     "parts",
     [
-        {"loss": "loss = criterion(model(x), y.flip(0))"},
-        {"loss": "loss = criterion(model(x), y.roll(1, 0))"},
         {"loss": "loss = criterion(model(x), y.mean(0))"},
         {"loss": "loss = criterion(model(x), y.mean())"},
         {"criterion": "criterion = nn.MSELoss(False)"},

@@ -75,7 +75,7 @@ def _after_surgery(carrier: Carrier) -> Carrier:
 
 
 def _operates_on(statement: ast.stmt, target: str) -> bool:
-    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef) or _calls(statement, target):
         return False
     for node in ast.walk(statement):
         if isinstance(node, ast.Attribute) and node.attr in ("requires_grad", "requires_grad_"):
@@ -85,6 +85,14 @@ def _operates_on(statement: ast.stmt, target: str) -> bool:
             if ast.unparse(node.value) == target:
                 return True
     return False
+
+
+def _calls(statement: ast.stmt, target: str) -> bool:
+    """Whether the network is in use there: gradients may be those of its input."""
+    return any(
+        isinstance(node, ast.Call) and ast.unparse(node.func) == target
+        for node in ast.walk(statement)
+    )
 
 
 def idle_layers(facts: Facts) -> bool:

@@ -1,0 +1,66 @@
+"""Rows that exist for the whole batch: each worker takes those of its own samples."""
+
+import ast
+from dataclasses import replace
+
+from trainera.read.core import Frame
+from trainera.read.facts import Spot
+from trainera.read.kinds import Kind, Lost, Shard, Whole
+from trainera.read.wholes import Wholes
+
+
+class Cuts(Wholes):
+    """The part of the analyser that makes shares of wholes."""
+
+    def cut(self, node: ast.expr, rows: Shard, frame: Frame) -> Shard | None:
+        """Rows of the whole batch, of which each worker takes its own; None if it cannot."""
+        text = None if frame.lenient else self.loader_text(rows.loaders, frame)
+        if text is None:
+            return None
+        self.facts.plain.discard((frame.context, node))
+        self.facts.cuts[frame.context, node] = Spot(node=node, file=frame.file, what=text)
+        return rows
+
+    def own_rows(self, node: ast.expr, kind: Kind, frame: Frame) -> Kind:
+        """Samples that were recombined, where a network takes them: each worker gives its own.
+
+        That they are as many as the batch has, and come first, is seen when the script runs.
+        """
+        if not isinstance(kind, Whole) or not kind.rows or kind.models:
+            return kind
+        return self.cut(node, Shard(kind.loaders), frame) or kind
+
+    def own_rows_again(self, node: ast.Assign, kind: Kind, frame: Frame) -> Kind:
+        """``x = x + noise[:len(x)]``: the samples are as many as before, so each keeps its own."""
+        target = node.targets[0]
+        if not isinstance(target, ast.Name) or not keeps_rows(node.value, target.id):
+            return kind
+        before = self.eval(target, frame)
+        if not isinstance(before, Shard) or before.dim != 0:
+            return kind
+        own = self.own_rows(node.value, kind, frame)
+        return replace(before, nested=False) if isinstance(own, Shard) and own != kind else kind
+
+    def gradient_of_rows(self, node: ast.AST, owner: Shard, frame: Frame) -> Kind:
+        """What `backward()` left at a tensor of the batch is weighed for the average of workers."""
+        self.trouble(
+            "weight",
+            node,
+            frame,
+            owner.loaders,
+            what="the gradient with respect to the batch itself is read from .grad",
+            why="backward() leaves there what is to be averaged over the workers, which is larger",
+            do="compute it with torch.autograd.grad(loss, x)[0]",
+        )
+        return Lost(owner.loaders, "it is a gradient that is weighed for the average")
+
+
+def keeps_rows(value: ast.expr, name: str) -> bool:
+    """Whether an expression has a row for each row of what the name holds."""
+    if isinstance(value, ast.Name):
+        return value.id == name
+    if isinstance(value, ast.BinOp) and not isinstance(value.op, ast.MatMult):
+        return keeps_rows(value.left, name) or keeps_rows(value.right, name)
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        return value.func.attr in ("flip", "roll") and keeps_rows(value.func.value, name)
+    return False
