@@ -182,7 +182,7 @@ def test_zero(kind: Kind | None, zero: bool) -> None:
 @pytest.mark.parametrize(
     ("kind", "inside"),
     [
-        (Loader(L), Shard(L, nested=True)),
+        (Loader(L), Shard(L, nested=True, vague=True)),
         (Iter(L, MEAN), MEAN),
         (Listing(SUM), SUM),
         (Bunch((MEAN, MEAN)), MEAN),

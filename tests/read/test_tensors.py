@@ -1,6 +1,7 @@
 """The algebra of shares: what an operation on a slice gives, and what it cannot give."""
 
 import ast
+from dataclasses import replace
 
 import pytest
 
@@ -381,7 +382,7 @@ def test_after_a_dimension_is_gone_the_last_may_be_the_batch(name: str) -> None:
         (Const("all"), True, [(ZERO, False)], Shard(L)),
         (Const("all"), True, [(PLAIN, True)], Shard(L)),
         (Const(...), False, [(ZERO, False)], Shard(L)),
-        (SHARD, False, [], RAGGED),
+        (Shard(L, mask=True), False, [], RAGGED),
         (ZERO, False, [], None),
         (PLAIN, True, [], None),
         (PLAIN, False, [], None),
@@ -404,7 +405,28 @@ def test_combining() -> None:
     assert tensors.combine([Shard(L, rank=2), Shard(L, rank=1)]) is None
     assert tensors.combine([SHARD, ACROSS]) is None
     assert tensors.combine([SHARD, RAGGED]) is None
-    for shards in ([Shard(L, vague=True), SHARD], [SHARD, Shard(L, vague=True)]):
-        combined = tensors.combine(shards)
-        assert combined is not None
-        assert combined.vague
+    raw, squeezed = Shard(L, vague=True), Shard(L, vague=True, models=frozenset({(NODE, True)}))
+    for one, vague in ((raw, False), (squeezed, True)):
+        for shards in ([one, SHARD], [SHARD, one]):
+            combined = tensors.combine(shards)
+            assert combined is not None
+            assert combined.vague is vague
+    both = tensors.combine([raw, raw])
+    assert both is not None and both.vague
+
+
+def test_masks() -> None:
+    mask = Shard(L, mask=True)
+    assert tensors.method("gt", SHARD, [ZERO], {}) == mask
+    assert tensors.method("bool", SHARD, [], {}) == mask
+    assert tensors.method("squeeze", mask, [ONE], {}) == replace(mask, vague=True)
+    assert tensors.method("long", mask, [], {}) == SHARD
+    assert tensors.binary("BitAnd", mask, mask) == mask
+    assert tensors.binary("BitAnd", mask, SHARD) == SHARD
+    assert tensors.binary("Mult", mask, mask) == SHARD
+    assert join(mask, SHARD) == SHARD
+
+
+def test_numbers_as_an_index_point_to_rows_of_the_whole_batch() -> None:
+    assert shapes.index(SHARD, SHARD, False, []) is None
+    assert shapes.index(SHARD, Const("all"), True, [(SHARD, False)]) is None

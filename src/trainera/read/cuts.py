@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from trainera.read.core import Frame
 from trainera.read.facts import Spot
-from trainera.read.kinds import Kind, Lost, Shard, Whole
+from trainera.read.kinds import Const, Kind, Lost, Shard, Thing, Whole
 from trainera.read.wholes import Wholes
 
 
@@ -40,6 +40,17 @@ class Cuts(Wholes):
             return kind
         own = self.own_rows(node.value, kind, frame)
         return replace(before, nested=False) if isinstance(own, Shard) and own != kind else kind
+
+    def row_of_table(self, node: ast.Subscript, owner: Kind, frame: Frame) -> Shard | None:
+        """``class_weights[labels]``: every sample has a row of its own; None if it is not that."""
+        if frame.lenient or type(owner) not in (Kind, Thing, Const):
+            return None
+        key = self.eval(node.slice, frame)
+        numbers = isinstance(key, Shard) and key.dim == 0 and not key.mask
+        if not isinstance(node.ctx, ast.Load) or not isinstance(key, Shard) or not numbers:
+            return None
+        self.facts.escapes.pop((frame.context, node.slice), None)
+        return replace(key, rank=None, vague=True, nested=False, models=frozenset())
 
     def gradient_of_rows(self, node: ast.AST, owner: Shard, frame: Frame) -> Kind:
         """What `backward()` left at a tensor of the batch is weighed for the average of workers."""

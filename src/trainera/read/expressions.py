@@ -31,7 +31,6 @@ from trainera.read.kinds import (
     Shard,
     Share,
     Solo,
-    Thing,
     Whole,
 )
 from trainera.read.lattice import element, holds_share, join, sized, whole_of
@@ -292,13 +291,9 @@ class Expressions(Containers):
             self.through_wrapper(node.value, owner, frame, "__getitem__")
             return replace(owner, part=True, cls=None, wrapped=False)
         parts = _parts(node.slice)
-        read = isinstance(node.ctx, ast.Load) and type(owner) in (Kind, Thing, Const)
-        if read and not frame.lenient:
-            key = self.eval(node.slice, frame)
-            if isinstance(key, Shard) and key.dim == 0 and not key.nested:
-                # A table, such as one row for each class: every sample has its own row of it.
-                self.facts.escapes.pop((frame.context, node.slice), None)
-                return replace(key, rank=None, vague=True, models=frozenset())
+        row = self.row_of_table(node, owner, frame)
+        if row is not None:
+            return row
         made = whole_of(owner, *(self.whole(part, frame) for part in parts))
         if isinstance(owner, Solo):
             return owner
@@ -321,6 +316,8 @@ class Expressions(Containers):
         keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         kinds = [(self.eval(key, frame), isinstance(key, ast.Slice)) for key in keys]
         first, first_is_slice = kinds[0]
+        if frame.lenient and isinstance(first, Shard):
+            first = replace(first, mask=True)  # where it is not known, rows stay apart
         result = shapes.index(owner, first, first_is_slice, kinds[1:])
         if result is not None:
             for key, (kind, _) in zip(keys[1:], kinds[1:], strict=True):

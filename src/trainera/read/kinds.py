@@ -212,6 +212,8 @@ class Shard(Share):
     """It may have one dimension only: the last could be the batch."""
     parts: int = 1
     """So many slices one after the other, as of two views of the same samples by `torch.cat`."""
+    mask: bool = False
+    """True or false for each entry: as an index it picks rows, whereas numbers point to rows."""
 
 
 @dataclass(frozen=True)

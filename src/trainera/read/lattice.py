@@ -125,6 +125,7 @@ def _join_shares(left: Kind, right: Kind) -> Kind:
             rank=left.rank if left.rank == right.rank else None,
             vague=left.vague or right.vague,
             parts=left.parts,
+            mask=left.mask and right.mask,
             models=models,
         )
     kinds = {type(kind) for kind in both}
@@ -208,7 +209,7 @@ def element(kind: Kind) -> Kind:
             joined = join(joined, item)
         return joined or PLAIN
     if isinstance(kind, Loader):
-        return Shard(kind.origins, nested=True)
+        return Shard(kind.origins, nested=True, vague=True)
     if isinstance(kind, Params | Whole):
         return kind
     if isinstance(kind, Share):

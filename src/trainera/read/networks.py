@@ -234,6 +234,9 @@ class Networks(Library):
         if not isinstance(forward, Func):
             return None
         lenient = frame.lenient or self.has_layers(cls)
+        if lenient:
+            positional = [not_vague(kind) for kind in positional]
+            keywords = {name: not_vague(kind) for name, kind in keywords.items()}
         return self.call_function(forward, positional, keywords, frame, lenient=lenient)
 
     def _given_the_same(
@@ -322,6 +325,11 @@ def add_model(kind: Kind, model: Model, call: ast.AST, *, bypass: bool) -> Kind:
         through = model.wrapped is True and not bypass
         return replace(kind, models=kind.models | {(o, through, call) for o in model.origins})
     return kind
+
+
+def not_vague(kind: Kind) -> Kind:
+    """What a network is given is taken to have more dimensions than that of the batch."""
+    return replace(kind, vague=False) if isinstance(kind, Shard) else kind
 
 
 def batch_first(kind: Kind) -> Kind:

@@ -173,7 +173,7 @@ class Operators(Statements):
         if shards and not others and not met and not isinstance(node.ops[0], ast.In | ast.NotIn):
             combined = tensors.combine(shards)
             if combined is not None:
-                return tensors.without_gradient(combined)
+                return tensors.without_gradient(replace(combined, mask=True))
         same = isinstance(node.ops[0], ast.Eq | ast.NotEq) and len({type(k) for k in kinds}) == 1
         if same and isinstance(kinds[0], Shape | Count):
             return PLAIN  # what has as many rows in the slice has as many in the batch
@@ -189,7 +189,8 @@ class Operators(Statements):
             if rows is None or kind not in shards
         ]
         if rows is not None and not isinstance(node.ops[0], ast.In | ast.NotIn):
-            return tensors.without_gradient(rows)  # each row against a figure of the whole batch
+            # Each row against a figure of the whole batch.
+            return tensors.without_gradient(replace(rows, mask=True))
         own = whole_of(*made)
         return replace(own, models=frozenset()) if isinstance(own, Whole) else own
 

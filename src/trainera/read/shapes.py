@@ -20,8 +20,8 @@ def dimension(shape: Shape, index: Kind) -> Kind | None:
 
 
 def shape_of(shard: Shard) -> Shape:
-    """The shape of a shard; a batch's own tensor may have one dimension, an output has more."""
-    vague = shard.rank is None and (shard.vague or not shard.models)
+    """The shape of a shard."""
+    vague = shard.rank is None and shard.vague
     return Shape(shard.loaders, dim=shard.dim, ragged=shard.ragged, rank=shard.rank, vague=vague)
 
 
@@ -100,7 +100,8 @@ def index(
     if shard.nested and not tail and number_of(key) is not None:
         return replace(shard, nested=False)
     if isinstance(key, Shard) and not tail:
-        return replace(shard, ragged=True, nested=False) if shard.dim == 0 else None
+        picks = key.mask and shard.dim == 0
+        return replace(shard, ragged=True, nested=False) if picks else None
     if shard.dim == 1 and not tail and key_is_slice:
         return replace(shard, nested=False)
     if shard.dim != 0:
@@ -113,7 +114,7 @@ def index(
         open_ended = Ellipsis in constants
         dropped = sum(not is_slice for _, is_slice in tail) - new - open_ended
         rank = None if shard.rank is None or open_ended else shard.rank + new - dropped
-        vague = shard.vague or (rank is None and dropped > 0)
+        vague = rank is None and (dropped > 0 or (shard.vague and len(tail) == open_ended))
         return replace(shard, nested=False, rank=rank, vague=vague)
     if isinstance(key, Const) and key.value is Ellipsis:
         return replace(shard, nested=False, rank=None)

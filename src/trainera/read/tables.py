@@ -122,6 +122,12 @@ ENDS_GRADIENT = {
     *("logical_and", "logical_or", "size", "numel", "any", "all", "count_nonzero"),
 }
 COUNTING = {"numel", "nelement"}
+MASKS = {*"eq ne gt ge lt le isnan isinf isfinite isin isclose bool".split()}
+MASKS |= {"logical_and", "logical_or", "logical_not", "logical_xor"}
+STILL_MASKS = {
+    *"view reshape squeeze unsqueeze flatten transpose permute t expand clone cpu".split()
+}
+STILL_MASKS |= {"expand_as", "contiguous", "cuda", "detach", "numpy", "bitwise_not", "chunk"}
 NOT_A_SHARE = {"device", "dtype", "is_cuda", "ndim", "requires_grad", "grad_fn", "dim", "layout"}
 NOT_A_SHARE |= {"is_leaf", "is_mps", "is_quantized", "is_sparse", "is_xpu", "itemsize"}
 

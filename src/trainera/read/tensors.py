@@ -142,8 +142,11 @@ def _binary_shard(operator: str, left: Kind, right: Kind) -> Kind | None:
     if any(isinstance(kind, Share) and not isinstance(kind, Shard) for kind in (left, right)):
         return None  # a row combined with a figure of the slice: rows no longer stay apart
     if operator == "MatMult":
-        return left if isinstance(left, Shard) and not isinstance(right, Share) else None
-    return combine(shards)
+        rows = left if isinstance(left, Shard) and not isinstance(right, Share) else None
+        return rows and replace(rows, mask=False)
+    result = combine(shards)
+    masks = operator.startswith("Bit") and all(shard.mask for shard in shards)
+    return replace(result, mask=masks) if result is not None else None
 
 
 def combine(shards: Sequence[Shard]) -> Shard | None:
@@ -159,7 +162,8 @@ def combine(shards: Sequence[Shard]) -> Shard | None:
     rank = None if None in ranks else max(rank for rank in ranks if rank is not None)
     models = frozenset().union(*(shard.models for shard in shards))
     nested = any(shard.nested for shard in shards)
-    vague = any(shard.vague for shard in shards)
+    # A batch's own tensor of which nothing is known is taken to be shaped as what it meets.
+    vague = all(shard.vague for shard in shards) or any(s.vague and s.models for s in shards)
     return replace(first, rank=rank, models=models, nested=nested, vague=vague)
 
 
@@ -172,7 +176,10 @@ def method(
     if lost or meets_rows(share, *arguments, *keywords.values()):
         return lost
     if isinstance(share, Shard):
-        result = _shard_method(name, share, arguments, keywords)
+        still = share.mask and name in tables.STILL_MASKS
+        result = _as_mask(
+            _shard_method(name, share, arguments, keywords), name in tables.MASKS or still
+        )
     elif isinstance(share, Mean | Sum | Blend) and name in ("int", "long", "short", "byte"):
         result = None  # cut off for each slice, the rest would be lost
     elif isinstance(share, Mean | Sum | Count | Blend) and name in tables.LINEAR:
@@ -188,6 +195,14 @@ def method(
     if isinstance(result, Bunch):
         return Bunch(tuple(with_models(item, share, *others) for item in result.items))
     return with_models(result, share, *others)
+
+
+def _as_mask(kind: Kind | None, mask: bool) -> Kind | None:
+    if isinstance(kind, Shard):
+        return replace(kind, mask=mask)
+    if isinstance(kind, Bunch):
+        return Bunch(tuple(_as_mask(item, mask) or item for item in kind.items))
+    return kind
 
 
 def _shard_method(
