@@ -2,7 +2,8 @@
 
 **What.** `loader.mine(…)` is put around `np.random.normal(size=(len(x), …))` and its like, and the
 number of samples in it becomes that of the whole batch. So it is around
-`x[torch.randperm(len(x))]`: partners for mixup come from the whole batch, gathered for that.
+`x[torch.randperm(len(x))]`: partners for mixup come from the whole batch, gathered for that. And so
+it is around whatever else a network is given that was made of the whole batch's samples.
 
 **Why.** All workers draw the same numbers from numpy.random and random, so that choices which the
 script makes by them are the same everywhere. For their slices they would draw the same noise, too,
@@ -16,7 +17,13 @@ and, where slices differ in size, go on with different numbers.
 **Safety.** Every sample gets the very numbers that numpy gives it in the sequential script. An
 order that torch draws is the first worker's on all.
 
-**Limits.** Inside of a network such a draw is refused. Rows that torch draws are left alone: each
+    - mixed = 0.7 * x + 0.3 * x.flip(0)
+    - loss = criterion(model(mixed), y)
+    + mixed = loader.gather(0.7 * x) + 0.3 * loader.gather(x).flip(0)
+    + loss = criterion(model(loader.mine(mixed)), y)
+
+**Limits.** What a network is given must have as many rows as the batch has samples: if not, the
+first step says so. Inside of a network such a draw is refused. Rows that torch draws are left alone: each
 worker has a stream of its own for them, as for dropout.
 """
 

@@ -24,8 +24,10 @@ the part of each worker, so that such a loss counts as it is:
 
 **Limits.** Several backward passes in a step, as for the two networks of a GAN, must each be of
 calls of the network that were made since the last. What a library draws by itself from torch's
-random numbers, in a loss of the whole batch, each worker draws for itself. Samples that are
-recombined before the network sees them, as in mixup, are refused.
+random numbers, in a loss of the whole batch, each worker draws for itself. Gradients that
+`torch.autograd.grad` computes with respect to the samples are weighed as well, so that each sample
+has the one that it has in the sequential script; with respect to parameters they are refused, and so
+is `.grad` of a batch.
 """
 
 import ast
