@@ -14,17 +14,17 @@ and, where slices differ in size, go on with different numbers.
     - z = torch.Tensor(np.random.normal(0, 1, (x.size(0), 100)))
     + z = torch.Tensor(loader.mine(np.random.normal(0, 1, (loader.sum(x.size(0)), 100))))
 
-**Safety.** Every sample gets the very numbers that numpy gives it in the sequential script. An
-order that torch draws is the first worker's on all.
-
     - mixed = 0.7 * x + 0.3 * x.flip(0)
     - loss = criterion(model(mixed), y)
     + mixed = loader.gather(0.7 * x) + 0.3 * loader.gather(x).flip(0)
     + loss = criterion(model(loader.mine(mixed)), y)
 
+**Safety.** Every sample gets the very numbers that numpy gives it in the sequential script. An
+order that torch draws is the first worker's on all.
+
 **Limits.** What a network is given must have as many rows as the batch has samples: if not, the
-first step says so. Inside of a network such a draw is refused. Rows that torch draws are left alone: each
-worker has a stream of its own for them, as for dropout.
+first step says so. Inside of a network such a draw is refused. Rows that torch draws are left alone:
+each worker has a stream of its own for them, as for dropout.
 """
 
 from collections.abc import Iterator

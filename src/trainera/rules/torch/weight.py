@@ -26,8 +26,8 @@ the part of each worker, so that such a loss counts as it is:
 calls of the network that were made since the last. What a library draws by itself from torch's
 random numbers, in a loss of the whole batch, each worker draws for itself. Gradients that
 `torch.autograd.grad` computes with respect to the samples are weighed as well, so that each sample
-has the one that it has in the sequential script; with respect to parameters they are refused, and so
-is `.grad` of a batch.
+has the one that it has in the sequential script; with respect to parameters they are refused, and
+so is `.grad` of a batch.
 """
 
 import ast
