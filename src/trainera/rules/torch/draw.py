@@ -23,8 +23,8 @@ and, where slices differ in size, go on with different numbers.
 order that torch draws is the first worker's on all.
 
 **Limits.** What a network is given must have as many rows as the batch has samples: if not, the
-first step says so. Inside of a network such a draw is refused. Rows that torch draws are left alone:
-each worker has a stream of its own for them, as for dropout.
+first step says so. Inside of a network such a draw is refused. Rows that torch draws are left
+alone: each worker has a stream of its own for them, as for dropout.
 """
 
 from collections.abc import Iterator
