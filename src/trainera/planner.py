@@ -76,8 +76,9 @@ def _decide(files: dict[str, SourceFile]) -> tuple[Facts, Decisions]:
 
 
 def _left_whole(facts: Facts) -> frozenset[ast.AST]:
-    """Loaders that are only evaluated and whose figures cannot be combined."""
-    whole: set[ast.AST] = set()
+    """Loaders that are only evaluated and whose figures cannot be combined, or only peeked at."""
+    looped = frozenset().union(*(loop.loaders for loop in facts.loops.values()))
+    whole = {node for one in facts.escapes.values() for node in one.loaders - looped}
     for trouble in facts.troubles.values():
         if _is_mild(trouble, facts):
             whole |= trouble.loaders

@@ -115,6 +115,8 @@ class _Batch:
         self.digests = digests
         self.count = len(digests)
         self.samples = sum(digests) & _MASK
+        self.of_all = bool(event.get("all"))
+        """Every worker was given it: the first one's counts."""
         places = event.get("i")
         self.indices = sum(map(hash_of_index, places)) & _MASK if places is not None else None
 
@@ -184,6 +186,8 @@ class _Reader:
         step.losses.append(loss)
         for loader, batch in self._waiting.items():
             self._learned.add(loader)
+            if batch.of_all and self._worker.rank:
+                continue
             step.samples = (step.samples + batch.samples) & _MASK
             step.count += batch.count
             if self._digests:

@@ -43,6 +43,8 @@ class Samples:
         self._count = 0
         self._passes = Seen()
         """How often each dataset was gone through."""
+        self._wholes = Seen()
+        """Loaders of which every worker reads all."""
         self._open: dict[int, Open] = {}
         self._within = 0
         self._reading = 0
@@ -74,6 +76,7 @@ class Samples:
             iterator._indices_seen = deque()
             original_init(iterator, loader)
             iterator._number = samples._number_of(loader)
+            iterator._of_all = samples._wholes.get(loader, False)
 
         def next_index(iterator: Any) -> Any:
             index = original_index(iterator)
@@ -101,11 +104,15 @@ class Samples:
 
     def watch_crew(self) -> None:
         """Hooks into the passes of converted scripts, whose loaders read ahead of their loops."""
-        from trainera.crew import passes
+        from trainera.crew import passes, splitting
         from trainera.crew.state import CREW
 
-        original = passes.Pass.__next__
+        original, original_whole = passes.Pass.__next__, splitting.WholeLoader.__init__
         samples = self
+
+        def read_by_all(one: Any, loader: Any) -> None:
+            original_whole(one, loader)
+            samples._wholes.put(loader, True)
 
         def step(one: Any) -> Any:
             number = samples._number_of(one._values)
@@ -131,6 +138,7 @@ class Samples:
             return step(one)
 
         put(passes.Pass, "__next__", guarded)
+        put(splitting.WholeLoader, "__init__", read_by_all)
 
     def _latest(self, iterator: Any, loader: int) -> Open:
         """The pass of this iterator, now the current one; it ends at the latest with it."""
@@ -150,6 +158,8 @@ class Samples:
             one.rows = torch.tensor(digests, dtype=torch.int64) if digests else None
         one.draws = 0
         event: dict[str, Any] = {"l": one.loader, "d": digests}
+        if getattr(iterator, "_of_all", False):
+            event["all"] = True
         if isinstance(index, list) and all(type(item) is int for item in index):
             event["i"] = places_in(getattr(iterator, "_dataset", None), index)
         self.recorder.write("batch", **event)
