@@ -94,6 +94,13 @@ def test_a_generator_of_torch_draws_alike() -> None:
     ]
 
 
+def test_a_generator_of_torch_that_fills_a_slice() -> None:
+    refused(
+        setup="g = torch.Generator().manual_seed(0)",
+        loss="n = torch.empty_like(x).normal_(generator=g)\nloss = criterion(model(x + n), y)",
+    )
+
+
 @pytest.mark.parametrize("change", ["noise.resize_(len(x), 3).normal_()", "noise.copy_(x)"])
 def test_a_tensor_that_outlives_the_batch(change: str) -> None:
     loss = f"{change}\nloss = criterion(model(noise), y)"

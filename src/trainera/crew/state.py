@@ -20,6 +20,14 @@ class StepValues:
         self._step: tuple[int, int] = (1, 1)
 
     @property
+    def own_fraction(self) -> float:
+        """The slice's part of the batch; 1 without a sample, so that no gradient of rows is 0.
+
+        They are stand-ins then, and what comes of them counts nothing. Divided by, 0 would be nan.
+        """
+        return self.fraction or 1.0
+
+    @property
     def share(self) -> float:
         """The weight of a mean-reduced loss; asked for in training only."""
         if self.too_few:

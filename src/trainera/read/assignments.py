@@ -245,6 +245,7 @@ class Assignments(Writes):
                 return
         if isinstance(owner, Shard):
             self.written(target, frame)
+            self.filled(target, kind, frame)
             return  # it stays a batch
         self.whole(target.slice, frame)
         if value is not None and holds_share(kind):

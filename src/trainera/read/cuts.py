@@ -22,11 +22,8 @@ class Cuts(Wholes):
         return rows
 
     def own_rows(self, node: ast.expr, kind: Kind, frame: Frame) -> Kind:
-        """Samples that were recombined, where a network takes them: each worker gives its own.
-
-        That they are as many as the batch has, and come first, is seen when the script runs.
-        """
-        if not isinstance(kind, Whole) or not kind.rows or kind.models:
+        """Samples that were recombined, where a network takes them: each worker gives its own."""
+        if not isinstance(kind, Whole) or not kind.aligned or kind.models:
             return kind
         return self.cut(node, Shard(kind.loaders), frame) or kind
 

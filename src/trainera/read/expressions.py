@@ -4,10 +4,9 @@ import ast
 from dataclasses import replace
 from itertools import pairwise
 
-from trainera.read import shapes, tables, tensors, world
-from trainera.read.containers import Containers
+from trainera.read import shapes, world
+from trainera.read.attributes import Attributes
 from trainera.read.core import Frame
-from trainera.read.facts import Spot
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -33,19 +32,27 @@ from trainera.read.kinds import (
     Solo,
     Whole,
 )
-from trainera.read.lattice import element, holds_share, join, sized, whole_of
+from trainera.read.lattice import aligned_like, element, holds_share, join, sized, whole_of
 from trainera.read.sets import of_views, set_of
-from trainera.read.suspects import loose_parameter, picks_rows
+from trainera.read.suspects import picks_rows
 from trainera.read.wholes import ALONE
 
 
-class Expressions(Containers):
+class Expressions(Attributes):
     """The part of the analyser that follows expressions, calls apart."""
 
     def call(self, node: ast.Call, frame: Frame) -> Kind:
         raise AssertionError
 
     def eval(self, node: ast.expr, frame: Frame) -> Kind:
+        kind = self._kind_of(node, frame)
+        if isinstance(kind, Share):
+            self.facts.shares.add((frame.context, node))
+        else:
+            self.facts.shares.discard((frame.context, node))
+        return kind
+
+    def _kind_of(self, node: ast.expr, frame: Frame) -> Kind:
         self.spend(frame)
         match node:
             case ast.Constant():
@@ -192,75 +199,6 @@ class Expressions(Containers):
                 return owner
         return PLAIN
 
-    def _member(self, owner: Kind, cls: Class, name: str, frame: Frame) -> Kind:
-        kind = self.attribute(cls, name)
-        if isinstance(kind, Func) and kind.bound is None and kind.owner is not None:
-            decorators = {ast.unparse(item) for item in getattr(kind.node, "decorator_list", [])}
-            if "property" in decorators or "cached_property" in decorators:
-                return self.call_function(replace(kind, bound=owner), [], {}, frame)
-            if "staticmethod" in decorators:
-                return kind
-            return replace(kind, bound=owner)
-        return kind or PLAIN
-
-    def _attribute_of_share(self, node: ast.Attribute, owner: Share, frame: Frame) -> Kind:
-        if isinstance(owner, Lost):
-            return owner
-        if node.attr in tables.NOT_A_SHARE:
-            return PLAIN
-        if isinstance(owner, Shard):
-            if node.attr == "shape":
-                return shapes.shape_of(owner)
-            if node.attr == "T":
-                return tensors.method("t", owner, [], {}) or owner
-            if node.attr in ("data", "real"):
-                return owner
-            if owner.nested:
-                return owner
-            if node.attr == "grad":
-                return self.gradient_of_rows(node, owner, frame)
-            if frame.lenient:
-                return replace(owner, dim=None)
-        elif node.attr == "data":
-            return owner
-        self.make_whole(node.value, owner, frame)
-        return PLAIN
-
-    def _attribute_of_model(self, node: ast.Attribute, owner: Model, frame: Frame) -> Kind:
-        name = node.attr
-        if owner.parallel and name == "module":
-            self.facts.bare.pop((frame.context, node.value), None)
-            return replace(owner, wrapped=False, parallel=False)
-        self.through_wrapper(node.value, owner, frame, name)
-        inner = replace(owner, wrapped=False)
-        if owner.cls is not None:
-            if not frame.lenient and loose_parameter(owner.cls.node, name):
-                spot = Spot(node=node, file=frame.file, what=name)
-                self.facts.loose[frame.context, node] = spot
-            found = self._member(inner, owner.cls, name, frame)
-            if isinstance(found, Func) and not isinstance(found.node, ast.Lambda):
-                return found
-            if isinstance(found, Model):
-                return replace(found, part=True, origins=owner.origins)
-            if found is not PLAIN:
-                return found
-        if name == "training":
-            return PLAIN
-        return replace(inner, cls=None, part=True)
-
-    def through_wrapper(self, node: ast.expr, owner: Model, frame: Frame, name: str) -> None:
-        """Notes that something is asked of the network that only the bare one can answer."""
-        key = (frame.context, node)
-        self.facts.bare.pop(key, None)
-        self.facts.plain_models.discard(key)
-        if owner.part or owner.parallel or name in tables.WRAPPER_OK:
-            return  # the wrapper takes DataParallel's place, keys and all
-        if owner.wrapped is False:
-            self.facts.plain_models.add(key)
-            return
-        how = "module" if owner.wrapped else "either"
-        self.facts.bare[frame.context, node] = Spot(node=node, file=frame.file, what=how)
-
     def _subscript(self, node: ast.Subscript, frame: Frame) -> Kind:
         named = self.by_its_name(node, frame)
         if named is not None:
@@ -335,7 +273,7 @@ class Expressions(Containers):
             # The rows in another order, as in mixup: each worker takes those of its samples.
             rows = shapes.index(owner, Const("all"), True, kinds[1:])
             return self.cut(node, rows, frame) or made if isinstance(rows, Shard) else made
-        return made
+        return aligned_like(made, False)
 
 
 def _parts(key: ast.expr) -> list[ast.expr]:

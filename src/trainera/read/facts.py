@@ -186,6 +186,10 @@ class Facts:
     """Parameters of networks that are used outside of them, and by none of their methods."""
     free: dict[ast.AST, Spot] = field(default_factory=dict)
     """Parameters that belong to no network."""
+    aside: dict[ast.AST, Spot] = field(default_factory=dict)
+    """Networks of which a part, such as a weight, is used in a loop over batches."""
+    shares: set[Key] = field(default_factory=set)
+    """Expressions that are shares of a batch."""
     meters: dict[Key, Spot] = field(default_factory=dict)
     """Metrics that would add up the workers' states by themselves."""
     optimizers: dict[ast.AST, Nodes] = field(default_factory=dict)
@@ -196,6 +200,10 @@ class Facts:
     def copy(self) -> "Facts":
         """The same findings in containers of their own."""
         return Facts(**{item.name: copy(getattr(self, item.name)) for item in fields(self)})
+
+    def also_without(self, node: ast.AST, records: "dict[Key, Record]") -> bool:
+        """Whether a share comes by there, in another call of the function, that has no record."""
+        return any(key[1] is node and key not in records for key in self.shares)
 
     @property
     def script(self) -> SourceFile:

@@ -231,6 +231,8 @@ class Whole(Kind):
     """Where it was made whole, for messages."""
     order: bool = False
     """It is the rows' numbers in another order, as `torch.randperm` gives it."""
+    aligned: bool = False
+    """Its rows come first and are as many as the batch has samples."""
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,8 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
             return other
     if isinstance(left, Share) or isinstance(right, Share):
         return _join_shares(left, right)
+    if isinstance(left, Whole) and isinstance(right, Whole):
+        return aligned_like(whole_of(left, right), left.aligned and right.aligned)
     if isinstance(left, Whole) or isinstance(right, Whole):
         return whole_of(left, right)
     if isinstance(left, Loader) and isinstance(right, Loader):
@@ -155,6 +157,22 @@ def in_parts(kind: Kind, parts: int) -> Kind:
     return kind
 
 
+def not_vague(kind: Kind) -> Kind:
+    """What a network is given is taken to have more dimensions than that of the batch."""
+    return replace(kind, vague=False) if isinstance(kind, Shard) else kind
+
+
+def batch_first(kind: Kind) -> Kind:
+    """A network's output whose layout was lost track of: the batch comes first, as it went in."""
+    if isinstance(kind, Shard) and kind.dim is None:
+        return replace(kind, dim=0)
+    if isinstance(kind, Bunch):
+        return Bunch(tuple(batch_first(item) for item in kind.items))
+    if isinstance(kind, Mapping):
+        return replace(kind, items=tuple((key, batch_first(item)) for key, item in kind.items))
+    return kind
+
+
 def flat(kind: Kind) -> list[Kind]:
     """The kinds inside of containers."""
     if isinstance(kind, Bunch):
@@ -180,6 +198,26 @@ def whole_of(*kinds: Kind) -> Kind:
     rows = [kind for kind in found if kind.rows]
     number = any(kind.number for kind in found)
     return Whole(found[0].loaders, bool(rows), number, models, (rows or found)[0].made)
+
+
+def aligned_like(kind: Kind, aligned: bool) -> Kind:
+    """The kind, of which it is known whether it has a row for each sample of the batch."""
+    return replace(kind, aligned=aligned) if isinstance(kind, Whole) else kind
+
+
+def keeps_rows(name: str) -> bool:
+    """Whether a function of torch's gives as many rows as it is given."""
+    return name in tables.ELEMENTWISE or name in tables.ROW_BY_ROW or name in tables.MOVES
+
+
+def is_aligned(kind: Kind) -> bool:
+    return isinstance(kind, Whole) and kind.aligned
+
+
+def row_by_row(*kinds: Kind) -> Kind:
+    """The same for what treats entries one by one: rows stay rows."""
+    wholes = [kind for kind in kinds if isinstance(kind, Whole)]
+    return aligned_like(whole_of(*kinds), any(kind.aligned for kind in wholes))
 
 
 def sized(kind: Kind) -> Kind:

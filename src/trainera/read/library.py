@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read import stacking, tables, tensors, world
+from trainera.read import meetings, stacking, tables, tensors, world
 from trainera.read.containers import is_namespace
 from trainera.read.core import Frame
 from trainera.read.draws import Draws
@@ -34,7 +34,7 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import element, holds_share, models_in, sized, whole_of
+from trainera.read.lattice import element, holds_share, models_in, row_by_row, sized, whole_of
 from trainera.read.records import as_record, named_fields
 from trainera.read.suspects import counts, is_figure, mixes_rows
 from trainera.read.wholes import first_share
@@ -133,19 +133,21 @@ class Library(Draws):
         whole = whole_of(*kinds)
         if not name.startswith("math."):
             whole = sized(whole)
+        if name.startswith("torch.") and name.rpartition(".")[2] in tables.ROW_BY_ROW:
+            whole = row_by_row(*kinds)
         return whole if isinstance(whole, Whole | Own) else Thing(node, name)
 
     def assumed(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> Kind:
         """Inside a network, what is not known is taken to treat rows one by one."""
         shares = [kind for kind in kinds if isinstance(kind, Share)]
         models = frozenset().union(*(share.models for share in shares))
-        met = tensors.meets_rows(*kinds)
-        lost = tensors.recombined(met) if met else tensors.mixed(*shares)
+        met = meetings.meets_rows(*kinds)
+        lost = meetings.recombined(met) if met else meetings.mixed(*shares)
         if lost:
             return replace(lost, models=models)
         rows = [kind for kind in shares if isinstance(kind, Shard)]
         if len({kind.parts for kind in rows}) > 1:
-            return Lost(shares[0].loaders, tensors.UNEVEN, models=models)
+            return Lost(shares[0].loaders, meetings.UNEVEN, models=models)
         if rows:
             parts = rows[0].parts
             return Shard(shares[0].loaders, dim=None, nested=True, parts=parts, models=models)

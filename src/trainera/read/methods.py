@@ -30,7 +30,17 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import element, holds_share, join, models_in, sized, whole_of
+from trainera.read.lattice import (
+    aligned_like,
+    element,
+    holds_share,
+    is_aligned,
+    join,
+    keeps_rows,
+    models_in,
+    sized,
+    whole_of,
+)
 from trainera.read.library import is_meter
 from trainera.read.networks import Networks
 from trainera.read.suspects import SCATTERS
@@ -207,6 +217,7 @@ class Methods(Networks):
         kinds = self.whole_arguments(node, frame)
         self.handed_over(node, kinds, frame)
         result = tensors.reduced(name, sized(whole_of(owner, *kinds)), positional, keywords)
+        result = aligned_like(result, is_aligned(owner) and keeps_rows(name))
         if isinstance(result, Whole) and name in tables.ENDS_GRADIENT:
             return replace(result, rows=result.rows and name != "item", models=frozenset())
         return result

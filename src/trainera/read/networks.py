@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read import tables, tensors
+from trainera.read import meetings, tables, tensors
 from trainera.read.core import Frame
 from trainera.read.draws import BY_CHANCE
 from trainera.read.facts import Backward, Step
@@ -26,7 +26,18 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import flat, holds_share, in_parts, join, whole_of
+from trainera.read.lattice import (
+    aligned_like,
+    batch_first,
+    flat,
+    holds_share,
+    in_parts,
+    is_aligned,
+    join,
+    keeps_rows,
+    not_vague,
+    whole_of,
+)
 from trainera.read.library import Library, is_meter
 from trainera.read.suspects import is_figure, layer_mixes, mixes_rows
 from trainera.read.training import PAIR_LAYERS
@@ -69,6 +80,7 @@ class Networks(Library):
             )
             return Lost(owner.loaders, "it is changed in place", models=owner.models)
         made = self.make_whole(function.value, owner, frame)
+        made = aligned_like(made, is_aligned(made) and keeps_rows(function.attr))
         self.whole_arguments(node, frame)
         first = isinstance(owner, Shard) and owner.dim == 0
         return tensors.reduced(function.attr, made, positional, keywords, rows_first=first)
@@ -159,12 +171,12 @@ class Networks(Library):
         inside = [kind for kind in flat(Bunch(tuple(kinds))) if isinstance(kind, Shard)]
         parts = {shard.parts for shard in inside} or {1}
         if len(parts) > 1:
-            uneven = Lost(inside[0].loaders, tensors.UNEVEN)
+            uneven = Lost(inside[0].loaders, meetings.UNEVEN)
             return add_model(uneven, model, node, bypass=False)
         if result is not None:
             result = in_parts(batch_first(result), max(parts))
         if result is None or not holds_share(result):
-            lost = tensors.mixed(*kinds)
+            lost = meetings.mixed(*kinds)
             if lost:
                 return add_model(lost, model, node, bypass=False)
             self._look_inside(model, shards, frame)
@@ -324,20 +336,4 @@ def add_model(kind: Kind, model: Model, call: ast.AST, *, bypass: bool) -> Kind:
     if isinstance(kind, Share):
         through = model.wrapped is True and not bypass
         return replace(kind, models=kind.models | {(o, through, call) for o in model.origins})
-    return kind
-
-
-def not_vague(kind: Kind) -> Kind:
-    """What a network is given is taken to have more dimensions than that of the batch."""
-    return replace(kind, vague=False) if isinstance(kind, Shard) else kind
-
-
-def batch_first(kind: Kind) -> Kind:
-    """A network's output whose layout was lost track of: the batch comes first, as it went in."""
-    if isinstance(kind, Shard) and kind.dim is None:
-        return replace(kind, dim=0)
-    if isinstance(kind, Bunch):
-        return Bunch(tuple(batch_first(item) for item in kind.items))
-    if isinstance(kind, Mapping):
-        return replace(kind, items=tuple((key, batch_first(item)) for key, item in kind.items))
     return kind

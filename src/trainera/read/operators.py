@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read import tensors
+from trainera.read import meetings, tensors
 from trainera.read.core import Frame
 from trainera.read.facts import Weighed
 from trainera.read.kinds import (
@@ -27,7 +27,7 @@ from trainera.read.kinds import (
     Sum,
     Whole,
 )
-from trainera.read.lattice import element, join, whole_of
+from trainera.read.lattice import element, join, row_by_row, whole_of
 from trainera.read.statements import Statements
 from trainera.read.wholes import ALONE
 
@@ -48,7 +48,7 @@ class Operators(Statements):
         self.needed_by_all(left_node, (left, right), frame)
         if not isinstance(left, Share) and not isinstance(right, Share):
             if isinstance(left, Whole) or isinstance(right, Whole):
-                return whole_of(left, right)
+                return whole_of(left, right) if operator == "MatMult" else row_by_row(left, right)
             return _plain_operation(operator, left, right)
         blend = self._blend(operator, left_node, left, right_node, right, frame)
         if blend is not None:
@@ -59,8 +59,8 @@ class Operators(Statements):
                 self.facts.escapes.pop((frame.context, node), None)
             return result
         if frame.lenient:
-            rows = tensors.meets_rows(left, right)
-            return tensors.recombined(rows) if rows else self.mixing(left_node, left, right, frame)
+            rows = meetings.meets_rows(left, right)
+            return meetings.recombined(rows) if rows else self.mixing(left_node, left, right, frame)
         if operator == "Div" and isinstance(left, Sum) and isinstance(right, Sum | Count):
             if not right.models:  # a mean over a number of its own, such as unmasked tokens
                 self.make_whole(right_node, right, frame)
@@ -70,9 +70,9 @@ class Operators(Statements):
         result = self._rows_with_figure(operator, (left_node, left), (right_node, right), frame)
         if result is not None:
             return result
-        return whole_of(
-            self.make_whole(left_node, left, frame), self.make_whole(right_node, right, frame)
-        )
+        one = self.make_whole(left_node, left, frame)
+        other = self.make_whole(right_node, right, frame)
+        return whole_of(one, other) if operator == "MatMult" else row_by_row(one, other)
 
     def _rows_with_figure(
         self,
@@ -141,7 +141,7 @@ class Operators(Statements):
         if rows:
             parts = {share.parts for share in shares if isinstance(share, Shard)}
             if len(parts) > 1:
-                return Lost(loaders, tensors.UNEVEN, models=models)
+                return Lost(loaders, meetings.UNEVEN, models=models)
             return Shard(loaders, dim=None, models=models, parts=parts.pop())
         return Lost(loaders, "it is not linear in the mean over the batch", models=models)
 
@@ -166,8 +166,8 @@ class Operators(Statements):
         others = [kind for kind in kinds if isinstance(kind, Share) and kind not in shards]
         if isinstance(node.ops[0], ast.Is | ast.IsNot):
             return PLAIN  # that it is a tensor is the same on all workers
-        met = tensors.meets_rows(*kinds)
-        lost = tensors.recombined(met) if met and frame.lenient else tensors.mixed(*kinds)
+        met = meetings.meets_rows(*kinds)
+        lost = meetings.recombined(met) if met and frame.lenient else meetings.mixed(*kinds)
         if lost:
             return lost
         if shards and not others and not met and not isinstance(node.ops[0], ast.In | ast.NotIn):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trainera.read import tensors
+from trainera.read import meetings, tensors
 from trainera.read.kinds import Bunch, Kind, Mean, Shard, Share, Sum
 from trainera.read.lattice import element
 from trainera.read.shapes import number_of
@@ -19,8 +19,8 @@ def items_of(tensors_given: Kind) -> tuple[list[Kind], bool]:
 def joined(name: str, items: Sequence[Kind], dim: Kind, *, all_known: bool) -> Kind | None:
     """The result; None where the algebra of shares has no answer."""
     shares = [item for item in items if isinstance(item, Share)]
-    lost = tensors.mixed(*shares)
-    if lost or tensors.meets_rows(*items):
+    lost = meetings.mixed(*shares)
+    if lost or meetings.meets_rows(*items):
         return lost
     first = shares[0]
     models = frozenset().union(*(share.models for share in shares))

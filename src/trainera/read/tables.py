@@ -128,6 +128,8 @@ STILL_MASKS = {
     *"view reshape squeeze unsqueeze flatten transpose permute t expand clone cpu".split()
 }
 STILL_MASKS |= {"expand_as", "contiguous", "cuda", "detach", "numpy", "bitwise_not", "chunk"}
+ROW_BY_ROW = {"flip", "roll", "where"}
+"""Besides what treats entries one by one: the result has as many rows."""
 NOT_A_SHARE = {"device", "dtype", "is_cuda", "ndim", "requires_grad", "grad_fn", "dim", "layout"}
 NOT_A_SHARE |= {"is_leaf", "is_mps", "is_quantized", "is_sparse", "is_xpu", "itemsize"}
 

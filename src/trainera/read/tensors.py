@@ -4,11 +4,10 @@ Every function answers None where the result cannot be told; the caller then ask
 batch's value instead (or, inside a network's own forward, assumes that rows stay apart).
 """
 
-import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trainera.read import tables
+from trainera.read import meetings, tables
 from trainera.read.kinds import (
     Blend,
     Bunch,
@@ -16,7 +15,6 @@ from trainera.read.kinds import (
     Count,
     Kind,
     Listing,
-    Lost,
     Mean,
     Own,
     Shape,
@@ -25,52 +23,10 @@ from trainera.read.kinds import (
     Sum,
     Whole,
 )
-from trainera.read.lattice import flat, is_zero
+from trainera.read.lattice import is_zero
 from trainera.read.shapes import absolute_dim, dimension, moved, number_of, reshaped, shape_of
 
-UNEVEN = "slices that stand one after the other meet others that do not"
 SCALING = {"mul": "Mult", "div": "Div", "add": "Add", "sub": "Sub"}
-
-
-def mixed(*kinds: Kind) -> Lost | None:
-    """A share of two different loaders' batches has no one weight."""
-    kinds = tuple(inner for kind in kinds for inner in flat(kind))
-    shares = [kind for kind in kinds if isinstance(kind, Share)]
-    for share in shares:
-        if isinstance(share, Lost):
-            return share
-    for kind in kinds:
-        if isinstance(kind, Own) and shares and "random" in kind.what:
-            why = "random numbers that are drawn once for the batch would differ over workers"
-            return Lost(shares[0].loaders, why)
-    if len({share.loaders for share in shares}) > 1:
-        loaders = frozenset().union(*(share.loaders for share in shares))
-        return Lost(loaders, "it mixes the batches of two loaders, whose slices differ in weight")
-    return None
-
-
-def meets_rows(*kinds: Kind) -> Whole | None:
-    """Rows of the whole batch that a slice would meet: they do not fit each other."""
-    inside = [inner for kind in kinds for inner in flat(kind)]
-    if not any(isinstance(kind, Shard) for kind in inside):
-        return None
-    return next((kind for kind in inside if isinstance(kind, Whole) and kind.rows), None)
-
-
-def recombined(rows: Whole) -> Lost:
-    """What becomes of a slice that meets them where it cannot be made whole."""
-    why = "samples are recombined, as in mixup: a slice meets rows of the whole batch"
-    return Lost(rows.loaders, f"{why}{needed_at(rows.made)}")
-
-
-def needed_at(node: ast.AST | None) -> str:
-    """Which line needs the whole batch's value of what."""
-    if node is None:
-        return ""
-    line = getattr(node, "lineno", "?")
-    text = ast.unparse(node)
-    text = text if len(text) <= 40 else f"{text[:37]}..."
-    return f", line {line} needs '{text}' of the whole batch"
 
 
 def without_gradient(kind: Share) -> Share:
@@ -88,8 +44,8 @@ def with_models(kind: Kind, *others: Kind) -> Kind:
 
 def binary(operator: str, left: Kind, right: Kind) -> Kind | None:
     """``left operator right`` where at least one side is a share."""
-    lost = mixed(left, right)
-    if lost or meets_rows(left, right):
+    lost = meetings.mixed(left, right)
+    if lost or meetings.meets_rows(left, right):
         return lost
     result = _binary(operator, left, right)
     return with_models(result, left, right) if result is not None else None
@@ -172,9 +128,11 @@ def method(
 ) -> Kind | None:
     """``share.name(…)``, or a function of that name with the share as its first argument."""
     others = [kind for kind in (*arguments, *keywords.values()) if isinstance(kind, Share)]
-    lost = mixed(share, *arguments, *keywords.values())
-    if lost or meets_rows(share, *arguments, *keywords.values()):
+    lost = meetings.mixed(share, *arguments, *keywords.values())
+    if lost or meetings.meets_rows(share, *arguments, *keywords.values()):
         return lost
+    if keywords.get("generator", Const(None)) != Const(None):
+        return None  # all workers have it in the same state: it draws for the whole batch
     if isinstance(share, Shard):
         still = share.mask and name in tables.STILL_MASKS
         result = _as_mask(
@@ -230,7 +188,9 @@ def _shard_method(
         if isinstance(arguments[0], Shard):
             return combine([shard, arguments[0]])
     if name in tables.ALONG:
-        return _along(name, shard, arguments, keywords)
+        given = [kind for kind in (*arguments, *keywords.values()) if isinstance(kind, Shard)]
+        rows = combine([shard, *given])  # cosine_similarity and its like have two
+        return _along(name, rows, arguments, keywords) if rows is not None else None
     if name in tables.COUNTING:
         return Sum(shard.loaders) if shard.ragged else Count(shard.loaders)
     if name == "size":

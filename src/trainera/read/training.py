@@ -4,7 +4,7 @@ import ast
 import re
 from dataclasses import replace
 
-from trainera.read import tables, tensors
+from trainera.read import meetings, tables
 from trainera.read.core import Frame
 from trainera.read.expressions import Expressions
 from trainera.read.facts import LoaderFact, Spot, Weighed
@@ -142,7 +142,7 @@ class Training(Expressions):
         self.facts.escapes.pop(key, None)
         text = self.loader_text(outputs.loaders, frame) if isinstance(outputs, Mean) else None
         if text is not None:
-            template = f"{'{}' if is_factor(value) else '({})'} * {text}.fraction"
+            template = f"{'{}' if is_factor(value) else '({})'} * {text}.own_fraction"
             self.facts.weighed[key] = Weighed(node=value, file=frame.file, template=template)
             return True
         return isinstance(outputs, Sum) or is_rows(outputs)
@@ -206,10 +206,10 @@ class Training(Expressions):
             if loss.weighted and not any(kind == Const(None) for kind in kinds):
                 self.facts.plain.add((frame.context, node))
             return whole_of(*kinds)
-        rows_of_all = tensors.meets_rows(*kinds)
+        rows_of_all = meetings.meets_rows(*kinds)
         if rows_of_all and not frame.lenient:
             return whole_of(*self.whole_arguments(node, frame))
-        lost = tensors.recombined(rows_of_all) if rows_of_all else tensors.mixed(*kinds)
+        lost = meetings.recombined(rows_of_all) if rows_of_all else meetings.mixed(*kinds)
         models = frozenset().union(*(share.models for share in shares))
         loaders = shares[0].loaders
         if lost:
@@ -231,7 +231,7 @@ class Training(Expressions):
             why = "it compares rows of the batch with figures of a slice"
             return Lost(loaders, why, models=models)
         if len({row.parts for row in rows}) > 1:
-            return Lost(loaders, tensors.UNEVEN, models=models)
+            return Lost(loaders, meetings.UNEVEN, models=models)
         if loss.paired and len({row.rank for row in rows if row.rank is not None}) > 1:
             why = "its arguments differ in shape, so that every row would meet every other"
             return Lost(loaders, why, models=models)

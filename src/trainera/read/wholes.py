@@ -107,7 +107,8 @@ class Wholes(Core):
         )
         rows = "gather" in method or "gather" in how
         number = isinstance(kind, Count | Shape)
-        return Whole(share.loaders, rows, number, share.models, node)
+        aligned = method == "gather" and not how and isinstance(kind, Shard)
+        return Whole(share.loaders, rows, number, share.models, node, aligned=aligned)
 
     def condition(self, node: ast.expr, frame: Frame) -> None:
         """A test decides what every worker does next: all must come to the same answer."""

@@ -4,7 +4,7 @@ import ast
 
 from trainera.read.core import Frame
 from trainera.read.cuts import Cuts
-from trainera.read.kinds import Kind, Nodes, Shard
+from trainera.read.kinds import Kind, Nodes, Shard, Whole
 
 
 class Writes(Cuts):
@@ -20,6 +20,19 @@ class Writes(Cuts):
         everything |= isinstance(key, ast.Constant) and key.value in (..., None)
         if not everything and not isinstance(self.eval(key, frame), Shard):
             self._writes_rows(target, owner.loaders, frame)
+
+    def filled(self, target: ast.Subscript, kind: Kind, frame: Frame) -> None:
+        """``x[:, :8] = x.roll(1, 0)[:, :8]``: a slice has no room for rows of the whole batch."""
+        if isinstance(kind, Whole) and kind.rows and not frame.lenient:
+            self.trouble(
+                "weight",
+                target,
+                frame,
+                kind.loaders,
+                what="rows of the whole batch are written into a worker's slice",
+                why="the slice has fewer rows",
+                do="make a new tensor of both: torch.where(mask, one, other), or torch.cat",
+            )
 
     def written_one_by_one(self, node: ast.For | ast.AsyncFor, kind: Kind, frame: Frame) -> None:
         """A loop over the rows of a batch that changes them: it would be given copies."""

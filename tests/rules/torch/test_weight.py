@@ -291,7 +291,7 @@ def test_gradients_with_respect_to_samples() -> None:
     again = "loss = criterion(model(x + g), y)"
     mean = f"{start}g = torch.autograd.grad(criterion(out, y), x)[0]\n{again}"
     assert beyond(loss=mean) == [
-        "g = torch.autograd.grad(criterion(out, y) * loader.fraction, x)[0]"
+        "g = torch.autograd.grad(criterion(out, y) * loader.own_fraction, x)[0]"
     ]
     penalty = "loss = criterion(out, y) + (g.norm(dim=1) - 1).pow(2).mean()"
     for call in (
@@ -299,6 +299,44 @@ def test_gradients_with_respect_to_samples() -> None:
         "g = torch.autograd.grad(out, x, torch.ones_like(out), create_graph=True)[0]",
     ):
         assert beyond(loss=f"{start}{call}\n{penalty}") == []
+
+
+def test_gradients_of_means_and_of_sums_by_one_function() -> None:
+    """Means have to be weighed, sums not: the function's one line cannot be both."""
+    rows = refused(
+        setup="def slope(value, x):\n    return torch.autograd.grad(value, x)[0]",
+        loss="x.requires_grad_(True)\nout = model(x)\nmean = slope(criterion(out, y), x)\n"
+        "total = slope(model(x).sum(), x)\nloss = criterion(model(x + mean + total), y)",
+    )
+    assert rows[0][0] == "by-weight"
+
+
+def test_a_function_of_masks_and_of_numbers() -> None:
+    rows = refused(
+        setup="def pick(rows, which):\n    return rows[which]",
+        loss="out, first = model(x), y[:, 0]\n"
+        "loss = pick(out, first > 0).sum() + pick(out, first.long()).sum()",
+    )
+    assert rows[0][2] == "this code is given shares of a batch and whole values"
+
+
+def test_every_pair_by_cosine_similarity() -> None:
+    loss = "z = model(x)\ns = F.cosine_similarity(z[:, None], z.unsqueeze(0), dim=2)\n"
+    assert beyond(loss=f"{loss}loss = torch.logsumexp(s, 1).mean()") == [
+        "s = F.cosine_similarity(loader.gather(z[:, None]), loader.gather(z).unsqueeze(0), dim=2)"
+    ]
+
+
+def test_rows_of_the_whole_batch_in_a_slice() -> None:
+    written = "z = x.clone()\nz[:, :1] = x.roll(1, 0)[:, :1]\n"
+    rows = refused(loss=f"{written}loss = criterion(model(z), y)")
+    assert rows[0][2] == "rows of the whole batch are written into a worker's slice"
+
+
+def test_another_number_of_rows_for_the_network() -> None:
+    """Each worker's own rows are cut out only where there is one for each sample."""
+    must_refuse(loss="loss = model(torch.cat([x, x.roll(1, 0)])).mean()")
+    must_refuse(loss="i = model(x)[:, 0].topk(4)[1]\nloss = model(x[i]).mean()")
 
 
 def test_gradients_that_backward_left_at_samples() -> None:

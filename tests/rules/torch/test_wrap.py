@@ -36,6 +36,21 @@ def test_after_the_network_has_its_form(model: str, line: str) -> None:
     assert beyond(model=model) == [line]
 
 
+def test_a_network_of_which_only_a_part_is_used() -> None:
+    """The wrapper averages after calls of the network: never called, it would do nothing."""
+    both = "[*model.parameters(), *table.parameters()]"
+
+    def plan_of(loss: str) -> list[str]:
+        source = script(setup="table = nn.Embedding(2, 1)", loss=loss)
+        plan, _ = converted(source.replace("model.parameters()", both))
+        return [refusal.what for refusal in plan.refusals]
+
+    used = "model(x) @ table.weight.t()"
+    wanted = "a network is trained that is never called: only a part of it is used"
+    assert plan_of(f"loss = criterion({used}, y)") == [wanted]
+    assert plan_of(f"loss = criterion({used} + table(y.long()).mean(), y)") == []
+
+
 def test_wrapped_once_only() -> None:
     _, after = converted(script(model="model = nn.Linear(3, 1).double()\nmodel = model.float()"))
     assert after.count("DistributedDataParallel(") == 1

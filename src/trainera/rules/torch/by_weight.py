@@ -34,7 +34,8 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     plain = {node for _, node in facts.plain}
     for node, records in by_node(facts.weighed):
         record = next(iter(records))
-        if node in plain or len({other.template for other in records}) > 1:
+        forms = {other.template for other in records}
+        if node in plain or len(forms) > 1 or facts.also_without(node, facts.weighed):
             yield refuse(
                 NAME,
                 record.file,

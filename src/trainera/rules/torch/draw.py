@@ -22,9 +22,9 @@ and, where slices differ in size, go on with different numbers.
 **Safety.** Every sample gets the very numbers that numpy gives it in the sequential script. An
 order that torch draws is the first worker's on all.
 
-**Limits.** What a network is given must have as many rows as the batch has samples: if not, the
-first step says so. Inside of a network such a draw is refused. Rows that torch draws are left
-alone: each worker has a stream of its own for them, as for dropout.
+**Limits.** What a network is given must be seen to have as many rows as the batch. Inside of a
+network such a draw is refused. Rows that torch draws are left alone: each worker has a stream of
+its own for them, as for dropout.
 """
 
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     for node, records in by_node(facts.cuts):
         texts = {record.what for record in records}
         record = next(iter(records))
-        if node in plain or len(texts) > 1:
+        if node in plain or len(texts) > 1 or facts.also_without(node, facts.cuts):
             yield refuse(
                 NAME,
                 record.file,

@@ -41,7 +41,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     for node, records in by_node(facts.escapes):
         forms = {(record.method, record.text, record.how) for record in records}
         record = next(iter(records))
-        if len(forms) > 1 or node in plain:
+        if len(forms) > 1 or node in plain or facts.also_without(node, facts.escapes):
             yield refuse(
                 NAME,
                 record.file,

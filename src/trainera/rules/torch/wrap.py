@@ -213,6 +213,16 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         if origin in facts.free:
             if engine.wraps:
                 yield _free(facts.free[origin])
+        elif origin in facts.aside and origin not in facts.first_use and engine.wraps:
+            spot = facts.aside[origin]
+            yield refuse(
+                NAME,
+                spot.file,
+                spot.node,
+                "a network is trained that is never called: only a part of it is used",
+                "gradients are averaged when the network itself has been called",
+                "call it, or move this computation into its forward()",
+            )
         elif origin not in chosen:
             file = next(f for f in facts.files.values() if origin in f.parents)
             yield refuse(
