@@ -309,7 +309,9 @@ def first_share(kind: Kind) -> Share:
 def _turned(node: ast.expr) -> ast.expr | None:
     """What a transposed tensor is made of: that can be gathered, where the rows come first."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.value if node.func.attr in TURNS else None
+        fixed = all(isinstance(part, ast.Constant | ast.UnaryOp) for part in node.args)
+        turns = node.func.attr in TURNS or (node.func.attr in ("view", "reshape") and fixed)
+        return node.func.value if turns else None
     return node.value if isinstance(node, ast.Attribute) and node.attr in TURNS else None
 
 

@@ -327,6 +327,14 @@ def test_every_pair_by_cosine_similarity() -> None:
     ]
 
 
+def test_every_pair_of_labels() -> None:
+    same = "same = torch.eq(y.view(-1, 1), y.view(1, -1)).float()\n"
+    assert beyond(loss=f"z = model(x)\n{same}loss = ((z @ z.T) * same).mean()") == [
+        "same = torch.eq(loader.gather(y.view(-1, 1)), loader.gather(y).view(1, -1)).float()",
+        "loss = ((loader.gather(z) @ loader.gather(z).T) * same).mean()",
+    ]
+
+
 def test_rows_of_the_whole_batch_in_a_slice() -> None:
     written = "z = x.clone()\nz[:, :1] = x.roll(1, 0)[:, :1]\n"
     rows = refused(loss=f"{written}loss = criterion(model(z), y)")
