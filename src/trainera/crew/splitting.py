@@ -233,7 +233,11 @@ class Split(StepValues):
             return Cutter().cut(rows, whole, start, stop)
         # An idle worker computes with the rows that stand in for a batch: as many as those.
         count = row_count(self._stand_in.row) if self._stand_in.kept else min(2, whole)
-        return rows[[number % whole for number in range(count or 1)]]
+        stand_ins = rows[[number % whole for number in range(count or 1)]]
+        if isinstance(stand_ins, torch.Tensor) and stand_ins.requires_grad:
+            # They count for nobody, so no gradient of theirs may reach the samples.
+            stand_ins.register_hook(torch.zeros_like)
+        return stand_ins
 
     def gather(self, value: Any, parts: int = 1) -> Any:
         """The rows of all workers, in order: what the sequential script has at this place.

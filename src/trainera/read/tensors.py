@@ -264,8 +264,8 @@ def _along(
     if dims is None or isinstance(dims, str) or shard.dim is None:
         return None
     numbers = {absolute_dim(dim, shard.rank) for dim in dims}
-    if shard.vague and min(numbers) < 0:
-        return None
+    if shard.vague and min(numbers) < 0 and name != "gumbel_softmax":
+        return None  # that one is drawn row by row, and of rows alone makes no sense
     if shard.dim in numbers:
         if name in ("sum", "nansum", "count_nonzero"):
             return Sum(loaders)

@@ -28,6 +28,10 @@ for epoch in range(3):
     for x, y in loader:
         outputs = model(attack(model, x, y))
         loss = F.cross_entropy(outputs, y) + 0.5 * F.cross_entropy(model(x), y)
+        x.requires_grad_(True)
+        blended = F.cross_entropy(model(0.6 * x + 0.4 * x.flip(0)), y)
+        (slope,) = torch.autograd.grad(blended, x)
+        loss = loss + 0.5 * F.cross_entropy(model(x.detach() + slope), y)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
