@@ -5,25 +5,27 @@ from pathlib import Path
 
 import pytest
 import torch
-from worker_processes import assert_all_well, run_alone, run_workers
+from worker_processes import assert_all_well, fork_workers
+
+from tests.tools.runs import Runner
 
 SCRIPT = Path(__file__).parent / "scripts" / "training.py"
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def alone(runner: Runner, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The results of the sequential script and of a world of one."""
     folder = tmp_path_factory.mktemp("alone")
-    assert_all_well([run_alone(SCRIPT, str(folder))])
+    assert_all_well(fork_workers(runner, SCRIPT, 0, folder, str(folder)))
     return folder
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_losses_and_weights_are_those_of_the_sequential_run(
-    workers: int, alone: Path, tmp_path: Path
+    workers: int, alone: Path, runner: Runner, tmp_path: Path
 ) -> None:
     if workers > 1:
-        assert_all_well(run_workers(SCRIPT, workers, str(tmp_path)))
+        assert_all_well(fork_workers(runner, SCRIPT, workers, tmp_path, str(tmp_path)))
     folder = tmp_path if workers > 1 else alone
     expected = torch.load(alone / "sequential.pt")
     for rank in range(workers):

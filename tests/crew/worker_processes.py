@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.tools.runs import Runner
+
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
 
@@ -104,6 +106,17 @@ def run_workers(
     ]
     command = [sys.executable, str(script), *arguments]
     return run_all([command] * workers, environments, timeout)
+
+
+def fork_workers(
+    runner: Runner, script: Path, workers: int, folder: Path, *arguments: str, **extra: str
+) -> list[Outcome]:
+    """The same, but the workers are forked from a process that has torch: much faster."""
+    run = runner.run(script, folder, list(arguments), workers, env=extra)
+    return [
+        Outcome(-signal.SIGKILL if status is None else status, out, err)
+        for status, out, err in zip(run.statuses, run.outputs, run.errors, strict=True)
+    ]
 
 
 def run_torchrun(

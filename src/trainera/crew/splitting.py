@@ -236,7 +236,7 @@ class Split(StepValues):
         stand_ins = rows[[number % whole for number in range(count or 1)]]
         if isinstance(stand_ins, torch.Tensor) and stand_ins.requires_grad:
             # They count for nobody, so no gradient of theirs may reach the samples.
-            stand_ins.register_hook(torch.zeros_like)
+            stand_ins.register_hook(torch.zeros_like)  # type: ignore[no-untyped-call]
         return stand_ins
 
     def gather(self, value: Any, parts: int = 1) -> Any:
