@@ -34,7 +34,8 @@ def make_plan(files: dict[str, SourceFile], engine: Engine, options: Options) ->
     if found is not None:
         return replace(plan, refusals=(found,))
     if not any(_goes_backward(file) for file in files.values()):
-        raise UserError(f"{script.path}: no training loop found", Status.REFUSED)
+        message = f"{script.path}: no training loop found — give the script that calls backward()"
+        raise UserError(message, Status.REFUSED)
     facts, decisions = _decide(files)
     refusals = list(_refusals(facts))
     edits: list[Edit] = []
