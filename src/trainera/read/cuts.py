@@ -3,6 +3,7 @@
 import ast
 from dataclasses import replace
 
+from trainera.read import tables
 from trainera.read.core import Frame
 from trainera.read.facts import Spot
 from trainera.read.kinds import Const, Kind, Lost, Shard, Thing, Whole
@@ -30,7 +31,7 @@ class Cuts(Wholes):
     def own_rows_again(self, node: ast.Assign, kind: Kind, frame: Frame) -> Kind:
         """``x = x + noise[:len(x)]``: the samples are as many as before, so each keeps its own."""
         target = node.targets[0]
-        if not isinstance(target, ast.Name) or not keeps_rows(node.value, target.id):
+        if not isinstance(target, ast.Name) or not rows_stay(node.value, target.id):
             return kind
         before = self.eval(target, frame)
         if not isinstance(before, Shard) or before.dim != 0:
@@ -63,12 +64,12 @@ class Cuts(Wholes):
         return Lost(owner.loaders, "it is a gradient that is weighed for the average")
 
 
-def keeps_rows(value: ast.expr, name: str) -> bool:
+def rows_stay(value: ast.expr, name: str) -> bool:
     """Whether an expression has a row for each row of what the name holds."""
     if isinstance(value, ast.Name):
         return value.id == name
     if isinstance(value, ast.BinOp) and not isinstance(value.op, ast.MatMult):
-        return keeps_rows(value.left, name) or keeps_rows(value.right, name)
+        return rows_stay(value.left, name) or rows_stay(value.right, name)
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        return value.func.attr in ("flip", "roll") and keeps_rows(value.func.value, name)
+        return value.func.attr in tables.ROW_BY_ROW and rows_stay(value.func.value, name)
     return False
