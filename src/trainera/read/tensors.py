@@ -99,10 +99,10 @@ def _binary_shard(operator: str, left: Kind, right: Kind) -> Kind | None:
         return None  # a row combined with a figure of the slice: rows no longer stay apart
     if operator == "MatMult":
         rows = left if isinstance(left, Shard) and not isinstance(right, Share) else None
-        return rows and replace(rows, mask=False)
+        return _as_mask(rows, False)
     result = combine(shards)
     masks = operator.startswith("Bit") and all(shard.mask for shard in shards)
-    return replace(result, mask=masks) if result is not None else None
+    return _as_mask(result, masks)
 
 
 def combine(shards: Sequence[Shard]) -> Shard | None:
@@ -157,7 +157,7 @@ def method(
 
 def _as_mask(kind: Kind | None, mask: bool) -> Kind | None:
     if isinstance(kind, Shard):
-        return replace(kind, mask=mask)
+        return kind if kind.mask is mask else replace(kind, mask=mask)
     if isinstance(kind, Bunch):
         return Bunch(tuple(_as_mask(item, mask) or item for item in kind.items))
     return kind
