@@ -8,7 +8,9 @@ HOROVOD := $(VENV)/horovod
 demo: $(READY)
 	$(VENV)/bin/python examples/demo.py
 
+# Compiled beforehand, also where Python is told not to: hundreds of processes start in the tests.
 test: $(READY) $(HOROVOD)
+	$(VENV)/bin/python -m compileall -q src
 	$(VENV)/bin/python -m pytest
 
 lint: $(READY)

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from statistics import median
 
-from overhead import free_port
+from turns import free_port
 
 SIZES = (8, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 85_000_000)
 BACKENDS = ("machine", "gloo")

@@ -2,12 +2,13 @@
 
 import shutil
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tests.tools.runs import Runner
 from trainera.pipeline import convert_script, own_modules
-from trainera.plan import Options
+from trainera.plan import Converted, Options
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -37,9 +38,8 @@ def write_converted(
     engine: str = "ddp",
     options: Options | None = None,
 ) -> Path:
-    """Converts a case into a folder and returns its script."""
-    plan, converted = convert_script(case / "train.py", engine, options, standalone)
-    assert not plan.refusals, plan.refusals
+    """Writes a converted case into a folder and returns its script."""
+    converted = _converted(case / "train.py", engine, options, standalone)
     folder.mkdir(exist_ok=True)
     for module in own_modules(case / "train.py"):
         target = folder / module.relative_to(case)
@@ -48,6 +48,16 @@ def write_converted(
     for file in converted:
         (folder / file.path.relative_to(case)).write_bytes(file.after)
     return folder / "train.py"
+
+
+@cache
+def _converted(
+    script: Path, engine: str, options: Options | None, standalone: bool
+) -> tuple[Converted, ...]:
+    """The files that differ. The same whatever the number of workers, so it is made once."""
+    plan, converted = convert_script(script, engine, options, standalone)
+    assert not plan.refusals, plan.refusals
+    return converted
 
 
 def output_of(

@@ -50,7 +50,7 @@ class DefUse:
             self.followed = False
         self.declared = {
             name
-            for node in ast.walk(file.tree)
+            for node in file.nodes
             if isinstance(node, ast.Global | ast.Nonlocal)
             for name in node.names
         }

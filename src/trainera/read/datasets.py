@@ -22,7 +22,7 @@ def changes(file: SourceFile) -> Iterator[ast.AST]:
         for target in statement.targets
         if isinstance(target, ast.Name)
     }
-    for cls in ast.walk(file.tree):
+    for cls in file.nodes:
         if isinstance(cls, ast.ClassDef):
             methods = {item.name: item for item in cls.body if isinstance(item, ast.FunctionDef)}
             if "__getitem__" in methods and "__len__" in methods:
@@ -92,7 +92,7 @@ class _Reading:
             and part.attr == name
             and isinstance(part.ctx, ast.Load)
             and not (self.file.within(part, method) and part.lineno > end)
-            for part in ast.walk(self.file.tree)
+            for part in self.file.nodes
         )
 
     def _guarded(self, node: ast.AST, name: str) -> bool:

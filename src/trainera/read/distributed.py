@@ -26,7 +26,7 @@ def already(files: dict[str, SourceFile]) -> Refusal | None:
 
 
 def _names(file: SourceFile) -> Iterator[tuple[str, ast.AST]]:
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, node

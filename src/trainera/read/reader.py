@@ -49,7 +49,7 @@ def _read_uncalled(reader: Calls, frame: Frame) -> None:
     A library may call them, or the script by a name made up at run time.
     """
     for file in reader.files.values():
-        for node in ast.walk(file.tree):
+        for node in file.nodes:
             if isinstance(node, ast.FunctionDef) and node not in reader.visited and _acts(node):
                 parent = file.parents.get(node)
                 if isinstance(parent, ast.Module):

@@ -28,9 +28,23 @@ class SourceFile:
         return Positions(self.source, self.tree)
 
     @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the tree. Many questions go through them; walking takes most of the time."""
+        return tuple(ast.walk(self.tree))
+
+    @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
         """The node above each node."""
-        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def attributes_read(self) -> frozenset[str]:
+        """The names of all attributes that are looked at."""
+        return frozenset(
+            node.attr
+            for node in self.nodes
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+        )
 
     def place(self, node: ast.AST) -> Place:
         return self.positions.place(node, self.path)

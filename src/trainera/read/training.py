@@ -3,6 +3,7 @@
 import ast
 import re
 from dataclasses import replace
+from functools import lru_cache
 
 from trainera.read import meetings, tables
 from trainera.read.core import Frame
@@ -265,6 +266,7 @@ def _layout(name: str, positional: list[Kind], keywords: dict[str, Kind]) -> str
     return ""
 
 
+@lru_cache(maxsize=64)
 def mentions_ignored(file: SourceFile) -> bool:
     """Whether a script speaks of the label -100, which is ignored by default."""
     return IGNORED.search(file.source) is not None

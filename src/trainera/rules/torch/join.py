@@ -61,7 +61,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
 def _clashes(facts: Facts, engine: Engine) -> Iterator[Finding]:
     """Names of the script's own that mean something else in the converted one."""
     for file in facts.files.values():
-        for node in ast.walk(file.tree):
+        for node in file.nodes:
             bound = None
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 bound = node.id

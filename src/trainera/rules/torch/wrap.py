@@ -106,7 +106,7 @@ def idle_layers(facts: Facts) -> bool:
 
 
 def _networks(file: SourceFile) -> Iterator[ast.ClassDef]:
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         if isinstance(node, ast.ClassDef) and any("Module" in ast.unparse(b) for b in node.bases):
             yield node
 
@@ -122,15 +122,10 @@ def _has_several_outputs(cls: ast.ClassDef) -> bool:
 
 def _has_spare_layer(cls: ast.ClassDef, file: SourceFile) -> bool:
     """Whether a network has a layer that nothing in its file uses."""
-    read_names = {
-        node.attr
-        for node in ast.walk(file.tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
-    }
     for node in ast.walk(cls):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             target = node.targets[0]
-            if isinstance(target, ast.Attribute) and target.attr not in read_names:
+            if isinstance(target, ast.Attribute) and target.attr not in file.attributes_read:
                 if ast.unparse(node.value.func).split(".")[-1][:1].isupper():
                     return True
     return False
