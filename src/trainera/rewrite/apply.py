@@ -5,6 +5,7 @@ the text; see `trainera.rewrite.text` for why the tree itself is not rewritten.
 """
 
 import ast
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -124,7 +125,7 @@ Work = Wrapping | Calling | Unwrapping | Inserting
 
 
 class _Collector(cst.CSTVisitor):
-    """Meets every node once, in the order of the source, and writes down the changes."""
+    """Meets every node that an edit may be meant for, in order, and writes down the changes."""
 
     def __init__(self, tree: Tree, edits: Sequence[Edit]) -> None:
         super().__init__()
@@ -137,14 +138,18 @@ class _Collector(cst.CSTVisitor):
         self._open: dict[cst.CSTNode, list[Work]] = {}
         self._of_expressions: dict[Span, list[int]] = defaultdict(list)
         self._of_statements: dict[int, list[int]] = defaultdict(list)
-        for number, edit in enumerate(edits):
-            span = tree.offsets(edit.place)
+        spans = [tree.offsets(edit.place) for edit in edits]
+        self._starts = sorted(start for start, _ in spans)
+        for number, (edit, span) in enumerate(zip(edits, spans, strict=True)):
             if isinstance(edit.action, Insert):
                 self._of_statements[span[0]].append(number)
             else:
                 self._of_expressions[span].append(number)
 
     def on_visit(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, cst.BaseStatement) and not self._has_edits(node):
+            self._ancestors.append(node)
+            return False
         work: list[Work] = []
         if isinstance(node, cst.BaseExpression):
             work = self._expression(node)
@@ -161,6 +166,11 @@ class _Collector(cst.CSTVisitor):
         self._ancestors.pop()
         for item in reversed(self._open.pop(original_node, [])):
             self.changes.extend(item.closing())
+
+    def _has_edits(self, statement: cst.BaseStatement) -> bool:
+        """Whether something starts inside; most of a file need not be looked at."""
+        after = bisect_left(self._starts, self._tree.first_offset(statement))
+        return after < len(self._starts) and self._starts[after] <= self._tree.end(statement)
 
     def _expression(self, node: cst.BaseExpression) -> list[Work]:
         work: list[Work] = []
