@@ -13,31 +13,20 @@ a moment before it sleeps, which takes time that nobody else wants.
 
 import argparse
 import json
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 
-from turns import Turns, places_of, take_turns
+from turns import Turns, Version, convert, places_of, speed, take_turns
 
 HERE = Path(__file__).resolve().parent
 SEQUENTIAL = HERE / "cnn.py"
 
 THROUGHPUT_GOAL = 0.97
 MEMORY_GOAL = 1.05
-
-
-@dataclass(frozen=True, kw_only=True)
-class Ratio:
-    """The median over the rounds, and the quartiles as a measure of how sure it is."""
-
-    median: float
-    low: float
-    high: float
 
 
 def main() -> None:
@@ -54,45 +43,25 @@ def main() -> None:
 
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        engines = {"by hand": args.engine, "converted": args.engine}
-        scripts = {
-            "by hand": HERE / f"cnn_{args.engine}_by_hand.py",
-            "converted": convert(args.engine, folder),
-        }
+        by_hand = HERE / f"cnn_{args.engine}_by_hand.py"
+        parallel = [
+            ("by hand", args.engine, by_hand),
+            ("converted", args.engine, convert(SEQUENTIAL, args.engine, folder)),
+        ]
         if args.engine != "ddp":
-            engines["ddp"] = "ddp"
-            scripts["ddp"] = convert("ddp", folder)
-        turns = take_turns(
-            {"sequential": (SEQUENTIAL, [{}])}
-            | {
-                name: (script, stack.enter_context(places_of(engines[name], args.workers)))
-                for name, script in scripts.items()
-            },
-            args.rounds,
-            ["--batch-size", str(args.batch_size), "--samples", str(args.samples)],
-        )
+            parallel.append(("ddp", "ddp", convert(SEQUENTIAL, "ddp", folder)))
+        versions = {"sequential": Version(script=SEQUENTIAL, ends="test ")}
+        for name, engine, script in parallel:
+            places = stack.enter_context(places_of(engine, args.workers))
+            versions[name] = Version(script=script, places=places, ends="test ")
+        sizes = ["--batch-size", str(args.batch_size), "--samples", str(args.samples)]
+        turns = take_turns(versions, args.rounds, sizes)
     data = summary(turns)
     if args.json:
         settings = {name: value for name, value in vars(args).items() if name != "json"}
         print(json.dumps({"settings": settings, **data, "measured": asdict(turns)}, indent=2))
     else:
         print(as_table(turns, args.samples))
-
-
-def convert(engine: str, folder: Path) -> Path:
-    """Converts as a user does."""
-    output = folder / f"cnn_{engine}.py"
-    command = [sys.executable, "-m", "trainera", "convert", str(SEQUENTIAL)]
-    command += ["--engine", engine, "-o", str(output)]
-    subprocess.run(command, check=True, stdout=sys.stderr)
-    return output
-
-
-def speed(turns: Turns, name: str, base: str) -> Ratio:
-    """How much faster it trains than another one: a ratio within each round."""
-    pairs = zip(turns.epochs_s[name], turns.epochs_s[base], strict=True)
-    low, middle, high = quantiles((its / ours for ours, its in pairs), method="inclusive")
-    return Ratio(median=middle, low=low, high=high)
 
 
 def summary(turns: Turns) -> dict[str, object]:

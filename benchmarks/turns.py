@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, quantiles
 
 UNITS_PER_MIB = 2**20 if sys.platform == "darwin" else 2**10
 """The system tells peak memory in KiB, but macOS in bytes."""
@@ -33,28 +33,43 @@ class End:
     """From start to end. It hardly depends on what else the machine does."""
 
 
-@dataclass(frozen=True)
-class Training:
-    """The workers of one training, each of one thread."""
+@dataclass(frozen=True, kw_only=True)
+class Version:
+    """A training that takes part."""
 
     script: Path
+    places: Places = ({},)
+    arguments: Sequence[str] = ()
+    apart: bool = False
+    """Its processes know nothing of each other, so each one tells of its own epochs."""
+    ends: str = "epoch "
+    """How the last line of an epoch begins."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """The processes of one training, each of one thread."""
+
+    version: Version
     processes: list["subprocess.Popen[str]"] = field(default_factory=list)
 
-    def start(self, arguments: Sequence[str], places: Places) -> None:
+    def start(self, arguments: Sequence[str]) -> None:
         common = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-        command = [sys.executable, "-u", str(self.script), *arguments]
-        for rank, place in enumerate(places):
-            speaks = subprocess.DEVNULL if rank else subprocess.PIPE
+        command = [sys.executable, "-u", str(self.version.script)]
+        command += [*self.version.arguments, *arguments]
+        for rank, place in enumerate(self.version.places):
+            speaks = subprocess.PIPE if rank == 0 or self.version.apart else subprocess.DEVNULL
             one = subprocess.Popen(command, env={**common, **place}, stdout=speaks, text=True)
             self.processes.append(one)
 
     def epoch(self) -> float:
-        """Trains an epoch and tests it; seconds of the training. Ends halted."""
+        """Trains an epoch; seconds until its first line. Ends halted."""
         self._signal(signal.SIGCONT)
         start = time.perf_counter()
         self._read("epoch ")
         training_s = time.perf_counter() - start
-        self._read("test ")
+        if self.version.ends != "epoch ":
+            self._read(self.version.ends)
         self._signal(signal.SIGSTOP)
         return training_s
 
@@ -63,7 +78,7 @@ class Training:
         self._signal(signal.SIGCONT)
         found = [_reap(process) for process in self.processes]
         if any(process.returncode for process in self.processes):
-            raise SystemExit(f"{self.script.name} failed; its own words are above")
+            raise SystemExit(f"{self.version.script.name} failed; its own words are above")
         return End(
             peak_mib=fmean(peak_mib for peak_mib, _ in found),
             cpu_s=fmean(cpu_s for _, cpu_s in found),
@@ -81,12 +96,12 @@ class Training:
             os.kill(process.pid, number)
 
     def _read(self, beginning: str) -> None:
-        said = self.processes[0].stdout
-        assert said is not None
-        for line in said:
-            if line.startswith(beginning):
-                return
-        raise SystemExit(f"{self.script.name} ended early; its own words are above")
+        for process in self.processes:
+            if process.stdout is None:
+                continue
+            if not any(line.startswith(beginning) for line in process.stdout):
+                name = self.version.script.name
+                raise SystemExit(f"{name} ended early; its own words are above")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,18 +112,16 @@ class Turns:
     ends: Mapping[str, End]
 
 
-def take_turns(
-    scripts: Mapping[str, tuple[Path, Places]], rounds: int, arguments: Sequence[str]
-) -> Turns:
+def take_turns(versions: Mapping[str, Version], rounds: int, arguments: Sequence[str]) -> Turns:
     """One epoch each to warm up, then one each in every round; every other round backwards."""
-    trainings = {name: Training(script) for name, (script, _) in scripts.items()}
-    epochs_s: dict[str, list[float]] = {name: [] for name in scripts}
+    trainings = {name: Training(version) for name, version in versions.items()}
+    epochs_s: dict[str, list[float]] = {name: [] for name in versions}
     try:
-        for name, (_, places) in scripts.items():
-            trainings[name].start([*arguments, "--epochs", str(rounds + 1)], places)
-            trainings[name].epoch()
+        for training in trainings.values():
+            training.start([*arguments, "--epochs", str(rounds + 1)])
+            training.epoch()
         for number in range(rounds):
-            for name in list(scripts)[:: -1 if number % 2 else 1]:
+            for name in list(versions)[:: -1 if number % 2 else 1]:
                 epochs_s[name].append(trainings[name].epoch())
             seconds = ", ".join(f"{name} {taken[-1]:.2f} s" for name, taken in epochs_s.items())
             print(f"round {number + 1} of {rounds}: {seconds}", file=sys.stderr)
@@ -141,6 +154,31 @@ def places_of(engine: str, workers: int) -> Iterator[Places]:
         "MASTER_PORT": str(free_port()),
     }
     yield [common | {"RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(workers)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """The median over the rounds, and the quartiles as a measure of how sure it is."""
+
+    median: float
+    low: float
+    high: float
+
+
+def speed(turns: Turns, name: str, base: str) -> Ratio:
+    """How much faster an epoch of one is than that of another: a ratio within each round."""
+    pairs = zip(turns.epochs_s[name], turns.epochs_s[base], strict=True)
+    low, middle, high = quantiles((its / ours for ours, its in pairs), method="inclusive")
+    return Ratio(median=middle, low=low, high=high)
+
+
+def convert(script: Path, engine: str, folder: Path) -> Path:
+    """Converts as a user does."""
+    output = folder / f"{script.stem}_{engine}.py"
+    command = [sys.executable, "-m", "trainera", "convert", str(script)]
+    command += ["--engine", engine, "-o", str(output)]
+    subprocess.run(command, check=True, stdout=sys.stderr)
+    return output
 
 
 def free_port() -> int:

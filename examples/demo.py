@@ -55,7 +55,10 @@ def main() -> None:
         [*trainera, "convert", str(SCRIPT), "--diff"], capture_output=True, text=True, check=True
     ).stdout
     diff = diff.replace(str(SCRIPT), "examples/digits_args.py")
-    console.print(Syntax(diff, "diff", background_color="default", word_wrap=True))
+    if console.is_terminal:
+        console.print(Syntax(diff, "diff", background_color="default", word_wrap=True))
+    else:
+        print(diff, flush=True)  # a pipe has no width to wrap at
 
     console.rule("2. The same training, sequential and on 2 workers")
     with tempfile.TemporaryDirectory() as folder:

@@ -27,8 +27,14 @@ def name(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}"
 
 
-scripts = pytest.mark.parametrize("path", SCRIPTS, ids=name)
-alone = pytest.mark.parametrize("path", SINGLE, ids=name)
+def together(paths: list[Path]) -> pytest.MarkDecorator:
+    """Tests of one script run in one process, where it is converted once."""
+    groups = [pytest.param(path, marks=pytest.mark.xdist_group(name(path))) for path in paths]
+    return pytest.mark.parametrize("path", groups, ids=[name(path) for path in paths])
+
+
+scripts = together(SCRIPTS)
+alone = together(SINGLE)
 
 
 @cache

@@ -27,12 +27,14 @@ def convert_script(
     path: Path, engine: str = "ddp", options: Options | None = None, standalone: bool = False
 ) -> tuple[Plan, tuple[Converted, ...]]:
     """The plan and, unless it refuses, every file that it changes."""
-    from trainera.rewrite.apply import FileEdits, apply_all
-
     files = _files(path)
     plan = make_plan(files, engines.get(engine), options or Options())
     if plan.refusals:
         return plan, ()
+
+    # libcst takes a while to import: only who changes something waits for it.
+    from trainera.rewrite.apply import FileEdits, apply_all
+
     sources = {file.path: file.source for file in files.values()}
     return plan, apply_all(
         [

@@ -8,6 +8,7 @@ Speaks JSON lines on stdin and stdout. Ends, with all its workers, when stdin cl
 """
 
 import contextlib
+import gc
 import json
 import os
 import runpy
@@ -100,6 +101,8 @@ def main() -> None:
     import torch.utils.data
 
     assert horovod and numpy and sklearn and torch
+    gc.collect()
+    gc.freeze()  # else each child goes through all of that, and copies it
     real = os.fdopen(os.dup(1), "w")
     print("ready", file=real, flush=True)
     for line in sys.stdin:
