@@ -55,6 +55,13 @@ class Frame:
     """Batch loops of this frame, the open ones and those that ended."""
 
 
+@dataclass
+class Trial:
+    """A look at some code that may have started from too little."""
+
+    holds: bool = False
+
+
 def join_env(*environments: Env | None) -> Env | None:
     """The names after two paths meet."""
     alive = [env for env in environments if env is not None]
@@ -140,15 +147,18 @@ class Core:
         return next(self._scope_numbers)
 
     @contextmanager
-    def on_trial(self) -> Iterator[None]:
-        """What is found out inside is forgotten; only what values are is remembered."""
+    def on_trial(self) -> Iterator[Trial]:
+        """What is found out inside is forgotten, unless it turns out that it holds.
+
+        What values are is remembered.
+        """
         facts = self.facts
         loops = [(loop, loop.training, loop.collective) for loop in self.open_loops]
         backwards = [(loop, set(loop.backwards)) for loop in self.open_loops]
         self.facts = facts.copy()
-        try:
-            yield
-        finally:
+        trial = Trial()
+        yield trial
+        if not trial.holds:
             self.facts = facts
             for loop, training, collective in loops:
                 loop.training, loop.collective = training, collective

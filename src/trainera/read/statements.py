@@ -180,7 +180,7 @@ class Statements(Sets):
             if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
         }
         head: Env | None = dict(entry)
-        end: Env | None = None
+        mode_at_entry = mode_at_head = self.mode
         frame.breaks.append([])
         frame.continues.append([])
         if loop is not None:
@@ -189,7 +189,7 @@ class Statements(Sets):
 
         def once_through() -> Env | None:
             """Runs the body from its head; gives the names at its end."""
-            frame.env = dict(head or {})
+            frame.env, self.mode = dict(head or {}), mode_at_head
             frame.breaks[-1].clear()
             frame.continues[-1].clear()
             if target is not None and item is not None:
@@ -200,14 +200,17 @@ class Statements(Sets):
             return join_env(frame.env, *frame.continues[-1])
 
         # What is noted on the way to the fixed point may not hold at it: it is forgotten.
-        with self.on_trial():
-            for _ in range(MAX_ROUNDS):
+        for _ in range(MAX_ROUNDS):
+            with self.on_trial() as trial:
                 end = once_through()
                 again = join_env(entry, stale(end, bound) if loop is not None else end)
-                if again == head:
-                    break
-                head = again
-        end = once_through()
+                mode_again = mode_at_entry if self.mode == mode_at_entry else "either"
+                trial.holds = again == head and mode_again == mode_at_head
+            if trial.holds:
+                break
+            head, mode_at_head = again, mode_again
+        else:
+            end = once_through()
         self.loop_depth -= 1
         if loop is not None:
             self.open_loops.pop()

@@ -252,3 +252,20 @@ def test_such_a_parameter_beside_idle_layers_is_refused() -> None:
     assert [(rule, line) for rule, line, _, _ in refused(model=model, loss=loss)] == [
         ("wrap", loss)
     ]
+
+
+def test_networks_that_are_wrapped_together_stay_in_the_order_of_the_script() -> None:
+    names = ["third", "first", "fifth", "model", "last"]
+    made = "\n".join(f"{name} = nn.Linear({1 if name == 'third' else 3}, 1)" for name in names)
+    made = made.replace("nn.Linear(3, 1)", "nn.Linear(3, 3)")
+    moved = "\nif torch.cuda.is_available():\n" + "".join(f"    {name}.cuda()\n" for name in names)
+    source = script(
+        model=made + moved, loss="loss = third(last(model(fifth(first(x)))))[:, 0].sum()"
+    )
+    every = "[p for net in (third, first, fifth, model, last) for p in net.parameters()]"
+    plan, text = converted(source.replace("model.parameters()", every))
+    assert not plan.refusals
+    inserted = [
+        line.split()[0] for line in text.splitlines() if "= DistributedDataParallel(" in line
+    ]
+    assert inserted == names

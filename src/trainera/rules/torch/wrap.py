@@ -24,6 +24,7 @@ from dataclasses import replace
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Keyword, Options, Unwrap
 from trainera.read.facts import Carrier, Facts, Spot
+from trainera.read.kinds import Nodes
 from trainera.read.source import SourceFile
 from trainera.rules.torch._tools import Finding, after, edit, refuse, wrap
 
@@ -33,7 +34,7 @@ NAME = "wrap"
 def carriers(facts: Facts) -> dict[ast.AST, Carrier]:
     """For each trained network the place where it is wrapped."""
     chosen: dict[ast.AST, Carrier] = {}
-    for origin in facts.trained:
+    for origin in _in_order(facts.trained):
         before_use = facts.carriers[: facts.first_use.get(origin, len(facts.carriers))]
         found = [carrier for carrier in before_use if origin in carrier.models]
         found = [carrier for carrier in found if not carrier.repeated] or found
@@ -44,6 +45,15 @@ def carriers(facts: Facts) -> dict[ast.AST, Carrier]:
             last = _after_condition(last, found) or last
         chosen[origin] = _after_surgery(last)
     return chosen
+
+
+def _in_order(nodes: Nodes) -> list[ast.AST]:
+    """As they stand in the source; a set has another order each time."""
+    return sorted(nodes, key=lambda node: _place(node))
+
+
+def _place(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
 
 
 def _after_condition(last: Carrier, found: list[Carrier]) -> Carrier | None:
@@ -204,7 +214,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     yield from _loose(facts)
     for spot in facts.parallels.values():
         yield _without_parallel(spot, engine)
-    for origin in facts.trained:
+    for origin in _in_order(facts.trained):
         if origin in facts.free:
             if engine.wraps:
                 yield _free(facts.free[origin])
