@@ -67,9 +67,12 @@ def _decide(files: dict[str, SourceFile]) -> tuple[Facts, Decisions]:
     for _ in range(MAX_DECISIONS):
         facts, promoted = read(files, decisions)
         wraps = frozenset((carrier.node, carrier.target) for carrier in carriers(facts).values())
-        whole = decisions.whole | _left_whole(facts)
+        # What is amiss with a batch that was taken ahead may be mended by taking it whole.
+        settled = decisions.glances >= facts.glances.keys()
+        whole = decisions.whole | (_left_whole(facts) if settled else frozenset())
         models = decisions.models | promoted
-        new = Decisions(wraps=wraps, whole=whole, models=models)
+        glances = decisions.glances | frozenset(facts.glances)
+        new = Decisions(wraps=wraps, whole=whole, models=models, glances=glances)
         if new == decisions:
             break
         decisions = new

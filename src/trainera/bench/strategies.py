@@ -70,7 +70,7 @@ def parse(text: str, engines: Mapping[str, str]) -> Strategy:
         return SEQUENTIAL
     if engine not in engines:
         raise UserError(
-            f"strategy '{text}': no engine is called '{engine}' — there is: {', '.join(engines)}; "
+            f"strategy '{text}': no engine is called '{engine}' — choose one of: {', '.join(engines)}; "
             f"{_HOW}"
         )
     workers = number_of_workers(rest[0]) if rest else 0

@@ -42,7 +42,16 @@ def split(
 
 
 def whole(loader: Any) -> "WholeLoader":
-    """The loader, read in full by every worker in the order of the first one."""
+    """The loader, read in full by every worker in the order of the first one.
+
+    Also of one that is split, for a batch that is taken apart from the loop over the others.
+    """
+    if isinstance(loader, Split) and CREW.size > 1 and loader.persistent_workers:
+        # They keep a seed that is drawn once; readers of their own would draw another.
+        raise ValueError(
+            "a loader with persistent_workers=True cannot be read in full beside its loop: "
+            "leave that option out, or take the batch from a loader of its own"
+        )
     return WholeLoader(loader)
 
 
@@ -50,13 +59,14 @@ class WholeLoader:
     """A loader that is not shared; all that it draws is drawn from the shared stream."""
 
     def __init__(self, loader: Any) -> None:
-        self._loader = loader
+        self._generators = loader._generators() if isinstance(loader, Split) else []
+        self._loader = loader._loader if isinstance(loader, Split) else loader
 
     def __iter__(self) -> Iterator[Any]:
         if CREW.size == 1:
             yield from self._loader
             return
-        STREAMS.synchronise()
+        STREAMS.synchronise(self._generators)
         held_own = STREAMS.to_shared()
         try:
             batches = iter(self._loader)

@@ -17,7 +17,7 @@ def get(name: str) -> Engine:
     if name not in names():
         close = get_close_matches(name, names(), n=1)
         hint = f"; did you mean '{close[0]}'?" if close else ""
-        raise UserError(f"no engine is called '{name}'{hint} — there is: {', '.join(names())}")
+        raise UserError(f"no engine is called '{name}'{hint} — choose one of: {', '.join(names())}")
     engine = import_module(f"{__name__}.{name}").ENGINE
     assert isinstance(engine, Engine)
     return engine

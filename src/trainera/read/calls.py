@@ -164,6 +164,7 @@ class Calls(Methods):
         self.visited.add(function.node)
         self.depth += 1
         self.nested[function.node] += 1
+        self.frames.append(frame)
         if isinstance(function.node, ast.Lambda):
             result = self.eval(function.node.body, callee)
         else:
@@ -173,6 +174,7 @@ class Calls(Methods):
             result = callee.returns if callee.returns is not None else Const(None)
         self.depth -= 1
         self.nested[function.node] -= 1
+        self.frames.pop()
         self.active.discard(context)
         if callee.yields is not None:
             result = _generated(callee.yields, callee)

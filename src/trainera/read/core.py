@@ -86,6 +86,8 @@ class Core:
         self.scopes: dict[int, tuple[Env, int | None]] = {}
         self.contexts: dict[object, Context] = {}
         self.open_loops: list[LoopFact] = []
+        self.frames: list[Frame] = []
+        """The frames that wait for a call to return, outermost first."""
         self.promoted: set[ast.AST] = set()
         self.mode: str = "train"
         self.wrapped_attributes: set[tuple[ast.AST, str]] = set()

@@ -177,6 +177,8 @@ class Facts:
     """Networks whose methods have to go through the wrapper."""
     plain_models: set[Key] = field(default_factory=set)
     """Expressions that are asked for the same and are a bare network there."""
+    glances: dict[ast.AST, Spot] = field(default_factory=dict)
+    """Calls that take the first batch of a loader ahead of all loops; the loader."""
     once: dict[Key, Spot] = field(default_factory=dict)
     in_turn: dict[Key, Spot] = field(default_factory=dict)
     agree: dict[Key, Spot] = field(default_factory=dict)
@@ -239,3 +241,5 @@ class Decisions:
     """Loaders that every worker reads in full."""
     models: Nodes = frozenset()
     """Calls of libraries that turned out to make a network."""
+    glances: Nodes = frozenset()
+    """Calls that give every worker a whole batch."""

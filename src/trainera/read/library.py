@@ -7,6 +7,7 @@ from trainera.read import meetings, stacking, tables, tensors, world
 from trainera.read.containers import is_namespace
 from trainera.read.core import Frame
 from trainera.read.draws import Draws
+from trainera.read.facts import Spot
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -156,6 +157,21 @@ class Library(Draws):
         why = "it is not linear in the mean over the batch"
         return Lost(shares[0].loaders, why, models=models)
 
+    def _next_batch(self, node: ast.Call, batches: Iter | Loader, frame: Frame) -> Kind:
+        """The first batch of a loader, taken ahead of all loops, may be looked at long after.
+
+        Then another batch has come, whose slices say nothing of this one's: all take it whole.
+        """
+        begun = node.args[0]
+        if isinstance(begun, ast.Call) and begun.args:
+            if node in self.decisions.glances:
+                self.facts.glances[node] = Spot(node=begun.args[0], file=frame.file, what="")
+                return PLAIN
+            loader = self.eval(begun.args[0], frame)
+            if not self.loop_depth and isinstance(loader, Loader) and not _persists(loader):
+                self.facts.glances[node] = Spot(node=begun.args[0], file=frame.file, what="")
+        return element(batches)
+
     # Built-in functions.
     def builtin(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)
@@ -196,7 +212,7 @@ class Library(Draws):
         if name == "iter" and isinstance(first, Loader | Iter):
             return Iter(loaders_of(first), element(first))
         if name == "next" and isinstance(first, Iter | Loader):
-            return element(first)
+            return self._next_batch(node, first, frame)
         if name in ("list", "tuple", "reversed", "sorted", "filter", "map"):
             if isinstance(first, Bunch | Listing | Params):
                 return first
@@ -319,3 +335,9 @@ def is_meter(name: str) -> bool:
 
 def loaders_of(kind: Loader | Iter) -> Nodes:
     return kind.origins if isinstance(kind, Loader) else kind.loaders
+
+
+def _persists(loader: Loader) -> bool:
+    """Whether its processes outlive a pass, with the seed of the first: a second reader differs."""
+    words = [word for node in loader.origins for word in getattr(node, "keywords", ())]
+    return any(word.arg == "persistent_workers" for word in words)

@@ -121,9 +121,11 @@ class Statements(Sets):
             zeros=frozenset(name for name, kind in (frame.env or {}).items() if is_zero(kind)),
             before=frozenset(frame.env or {}),
         )
-        for name, kind in (frame.env or {}).items():
-            if isinstance(kind, Share) and kind.loaders == loaders:
-                self.bind(name, Lost(loaders, f"'{name}' is left over from an earlier pass"), frame)
+        for waiting in (*self.frames, frame):
+            for name, kind in (waiting.env or {}).items():
+                if isinstance(kind, Share) and kind.loaders == loaders:
+                    why = f"'{name}' is left over from an earlier pass"
+                    self.bind(name, Lost(loaders, why), waiting)
         self.facts.loops[frame.context, node] = loop
         frame.loops.append(loop)
         return loop

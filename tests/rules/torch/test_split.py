@@ -135,3 +135,28 @@ def test_no_loader() -> None:
         "no DataLoader found",
         "there is nothing whose batches could be shared out",
     ) in rows
+
+
+def test_a_first_batch_that_is_taken_ahead_is_taken_whole() -> None:
+    later = "print(criterion(model(seen), wanted).item())"
+    lines = changed(script(before="seen, wanted = next(iter(loader))", end=later))
+    assert "seen, wanted = next(iter(crew.whole(loader)))" in lines
+    assert not any("criterion(model(seen)" in line for line in lines)
+
+
+def test_a_reader_that_persists_has_one_seed() -> None:
+    """So no second one may read beside it; what it gives stays a share while that is known."""
+    loader = "loader = DataLoader(data, batch_size=4, num_workers=2, persistent_workers=True)"
+    look = "seen, wanted = next(iter(loader))\nprint(seen.mean().item())"
+    lines = changed(script(loader=loader, before=look))
+    assert "crew.whole" not in "".join(lines)
+
+
+def test_a_share_is_stale_after_a_pass_in_another_function() -> None:
+    steps = "optimizer.zero_grad(); criterion(model(x), y).backward(); optimizer.step()"
+    found = refused(
+        setup="other = DataLoader(data, batch_size=7)\nbatches = iter(other)",
+        before=f"seen, _ = next(batches)\ndef train():\n    for x, y in other:\n        {steps}",
+        end="train()\nprint(model(seen).sum().item())",
+    )
+    assert [why for _, _, _, why in found] == ["'seen' is left over from an earlier pass"]

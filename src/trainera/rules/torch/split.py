@@ -22,7 +22,8 @@ With `--batch per-worker` every worker reads a batch of its own (`per_worker=Tru
 batches of the script's at once, and an epoch has as many fewer steps.
 
 **Limits.** An evaluation whose figures cannot be combined over workers keeps its loader whole:
-every worker evaluates all of it, which costs time but is right. In training it is refused.
+every worker evaluates all of it, which costs time but is right. In training it is refused. A first
+batch that is taken ahead of the loops, e.g. to draw it in each epoch, every worker takes whole.
 """
 
 import ast
@@ -78,6 +79,15 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             node,
             wrap("crew.split({}" + options_text + ")"),
             reason + extra,
+            (CREW,),
+        )
+    for spot in facts.glances.values():
+        yield edit(
+            NAME,
+            spot.file,
+            spot.node,
+            wrap("crew.whole({})"),
+            "this batch may be looked at again when others have come: every worker takes all of it",
             (CREW,),
         )
 

@@ -14,6 +14,7 @@ from torch.utils.data import Subset, TensorDataset, default_collate
 from torch.utils.data import dataloader as torch_loader
 from torch.utils.data._utils import fetch as torch_fetch
 
+from trainera.crew.state import CREW
 from trainera.verify.observe.digest import row_digests, widened
 from trainera.verify.observe.record import Recorder, Seen, put
 
@@ -43,8 +44,6 @@ class Samples:
         self._count = 0
         self._passes = Seen()
         """How often each dataset was gone through."""
-        self._wholes = Seen()
-        """Loaders of which every worker reads all."""
         self._open: dict[int, Open] = {}
         self._within = 0
         self._reading = 0
@@ -76,7 +75,6 @@ class Samples:
             iterator._indices_seen = deque()
             original_init(iterator, loader)
             iterator._number = samples._number_of(loader)
-            iterator._of_all = samples._wholes.get(loader, False)
 
         def next_index(iterator: Any) -> Any:
             index = original_index(iterator)
@@ -93,7 +91,8 @@ class Samples:
             if samples.wide:
                 batch = widened(batch)
             if not samples._within:
-                samples.gave(iterator, iterator._number, batch, index)
+                # Beside the passes of a crew, every worker of it reads all.
+                samples.gave(iterator, iterator._number, batch, index, of_all=CREW.size > 1)
             return batch
 
         put(_Iterator, "__init__", begin)
@@ -105,14 +104,14 @@ class Samples:
     def watch_crew(self) -> None:
         """Hooks into the passes of converted scripts, whose loaders read ahead of their loops."""
         from trainera.crew import passes, splitting
-        from trainera.crew.state import CREW
 
         original, original_whole = passes.Pass.__next__, splitting.WholeLoader.__init__
         samples = self
 
-        def read_by_all(one: Any, loader: Any) -> None:
+        def taken_whole(one: Any, loader: Any) -> None:
             original_whole(one, loader)
-            samples._wholes.put(loader, True)
+            if isinstance(loader, splitting.Split):  # what is taken out of it has its number
+                samples._loaders.put(one._loader, samples._number_of(loader))
 
         def step(one: Any) -> Any:
             number = samples._number_of(one._values)
@@ -138,7 +137,7 @@ class Samples:
             return step(one)
 
         put(passes.Pass, "__next__", guarded)
-        put(splitting.WholeLoader, "__init__", read_by_all)
+        put(splitting.WholeLoader, "__init__", taken_whole)
 
     def _latest(self, iterator: Any, loader: int) -> Open:
         """The pass of this iterator, now the current one; it ends at the latest with it."""
@@ -150,15 +149,17 @@ class Samples:
         self._open[key] = one
         return one
 
-    def gave(self, iterator: Any, loader: int, batch: Any, index: Any) -> None:
-        """The script was given a batch."""
+    def gave(
+        self, iterator: Any, loader: int, batch: Any, index: Any, *, of_all: bool = False
+    ) -> None:
+        """The script was given a batch; perhaps every worker the same."""
         one = self._latest(iterator, loader)
         with torch._C.DisableTorchFunction():
             digests = row_digests(batch)
             one.rows = torch.tensor(digests, dtype=torch.int64) if digests else None
         one.draws = 0
         event: dict[str, Any] = {"l": one.loader, "d": digests}
-        if getattr(iterator, "_of_all", False):
+        if of_all:
             event["all"] = True
         if isinstance(index, list) and all(type(item) is int for item in index):
             event["i"] = places_in(getattr(iterator, "_dataset", None), index)
