@@ -115,7 +115,7 @@ def test_strategies_by_name() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("dpd:2", "no engine is called 'dpd' — there is: ddp"),
+        ("dpd:2", "no engine is called 'dpd' — choose one of: ddp"),
         ("ddp", "the number of workers is missing"),
         ("ddp:two", "'two' is not a number of workers"),
         ("ddp:2:big", "'big' is not understood"),
