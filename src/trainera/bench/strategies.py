@@ -70,8 +70,8 @@ def parse(text: str, engines: Mapping[str, str]) -> Strategy:
         return SEQUENTIAL
     if engine not in engines:
         raise UserError(
-            f"strategy '{text}': no engine is called '{engine}' — choose one of: {', '.join(engines)}; "
-            f"{_HOW}"
+            f"strategy '{text}': no engine is called '{engine}' — choose one of: "
+            f"{', '.join(engines)}; {_HOW}"
         )
     workers = number_of_workers(rest[0]) if rest else 0
     if workers < 1:
