@@ -174,11 +174,12 @@ def speed(turns: Turns, name: str, base: str) -> Ratio:
 
 def convert(script: Path, engine: str, folder: Path) -> Path:
     """Converts as a user does."""
-    output = folder / f"{script.stem}_{engine}.py"
+    output = folder / engine
+    output.mkdir()
     command = [sys.executable, "-m", "trainera", "convert", str(script)]
     command += ["--engine", engine, "-o", str(output)]
     subprocess.run(command, check=True, stdout=sys.stderr)
-    return output
+    return output / script.name
 
 
 def free_port() -> int:
