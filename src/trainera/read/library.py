@@ -4,10 +4,9 @@ import ast
 from dataclasses import replace
 
 from trainera.read import meetings, stacking, tables, tensors, world
+from trainera.read.batches import COLLECTORS, Batches
 from trainera.read.containers import is_namespace
 from trainera.read.core import Frame
-from trainera.read.draws import Draws
-from trainera.read.facts import Spot
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -41,7 +40,7 @@ from trainera.read.suspects import counts, is_figure, mixes_rows
 from trainera.read.wholes import first_share
 
 
-class Library(Draws):
+class Library(Batches):
     """The part of the analyser that knows what libraries do."""
 
     def external(self, name: str, node: ast.Call, frame: Frame) -> Kind:
@@ -157,21 +156,6 @@ class Library(Draws):
         why = "it is not linear in the mean over the batch"
         return Lost(shares[0].loaders, why, models=models)
 
-    def _next_batch(self, node: ast.Call, batches: Iter | Loader, frame: Frame) -> Kind:
-        """The first batch of a loader, taken ahead of all loops, may be looked at long after.
-
-        Then another batch has come, whose slices say nothing of this one's: all take it whole.
-        """
-        begun = node.args[0]
-        if isinstance(begun, ast.Call) and begun.args:
-            if node in self.decisions.glances:
-                self.facts.glances[node] = Spot(node=begun.args[0], file=frame.file, what="")
-                return PLAIN
-            loader = self.eval(begun.args[0], frame)
-            if not self.loop_depth and isinstance(loader, Loader) and not _persists(loader):
-                self.facts.glances[node] = Spot(node=begun.args[0], file=frame.file, what="")
-        return element(batches)
-
     # Built-in functions.
     def builtin(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)
@@ -212,7 +196,11 @@ class Library(Draws):
         if name == "iter" and isinstance(first, Loader | Iter):
             return Iter(loaders_of(first), element(first))
         if name == "next" and isinstance(first, Iter | Loader):
-            return self._next_batch(node, first, frame)
+            return self.next_batch(node, first, frame)
+        if name in COLLECTORS:
+            for kind in positional:
+                if isinstance(kind, Loader | Iter):
+                    self.collected(node, loaders_of(kind), frame)
         if name in ("list", "tuple", "reversed", "sorted", "filter", "map"):
             if isinstance(first, Bunch | Listing | Params):
                 return first
@@ -264,21 +252,10 @@ class Library(Draws):
             kind = self.as_batches(kind, frame)
             if isinstance(kind, Loader | Iter):
                 if name == "itertools.cycle":
-                    self._repeats(node, loaders_of(kind), frame)
+                    self.repeats(node, loaders_of(kind), frame)
                 return Iter(loaders_of(kind), element(kind))
         self.whole_arguments(node, frame)
         return positional[0] if positional and isinstance(positional[0], Bunch) else PLAIN
-
-    def _repeats(self, node: ast.Call, loaders: Nodes, frame: Frame) -> None:
-        self.trouble(
-            "split",
-            node,
-            frame,
-            loaders,
-            what="itertools.cycle keeps the batches of the first pass",
-            why="what a slice of a batch that comes again weighs is not known any more",
-            do="begin a new pass when one ends: while True: for batch in loader: …",
-        )
 
     # Functions of torch and numpy on tensors.
     def _tensor_function(self, name: str, last: str, node: ast.Call, frame: Frame) -> Kind | None:
@@ -335,9 +312,3 @@ def is_meter(name: str) -> bool:
 
 def loaders_of(kind: Loader | Iter) -> Nodes:
     return kind.origins if isinstance(kind, Loader) else kind.loaders
-
-
-def _persists(loader: Loader) -> bool:
-    """Whether its processes outlive a pass, with the seed of the first: a second reader differs."""
-    words = [word for node in loader.origins for word in getattr(node, "keywords", ())]
-    return any(word.arg == "persistent_workers" for word in words)

@@ -15,6 +15,7 @@ from trainera.read.kinds import (
     Func,
     Hashed,
     Instance,
+    Iter,
     Kind,
     Listing,
     Loss,
@@ -62,6 +63,8 @@ class Methods(Networks):
                 return self._share_method(node, function, owner, frame)
             case Model():
                 return self._model_method(node, function, owner, frame)
+            case Iter() if name == "__next__":
+                return element(owner)
             case Own() if "random" in owner.what:
                 self.whole_arguments(node, frame)
                 return owner

@@ -38,6 +38,19 @@ class SourceFile:
         return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
 
     @cached_property
+    def emptied(self) -> frozenset[str]:
+        """The names and attributes that are set to None somewhere."""
+        return frozenset(
+            target.id if isinstance(target, ast.Name) else target.attr
+            for node in self.nodes
+            if isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Constant)
+            and node.value.value is None
+            for target in node.targets
+            if isinstance(target, ast.Name | ast.Attribute)
+        )
+
+    @cached_property
     def attributes_read(self) -> frozenset[str]:
         """The names of all attributes that are looked at."""
         return frozenset(

@@ -19,6 +19,7 @@ from trainera.read.kinds import (
     Instance,
     Iter,
     Kind,
+    Listing,
     Loader,
     Lost,
     Mapping,
@@ -146,6 +147,10 @@ class Wholes(Core):
             if right.value is not None or type(left) in (Kind, Thing):
                 return None
             found = isinstance(left, Const) and left.value is None
+            if isinstance(left, Share | Whole | Bunch | Listing) and _named(node.left) in (
+                frame.file.emptied
+            ):
+                return None  # a figure that is not there yet in the first round of a loop
             return found == isinstance(operator, ast.Is)
         if isinstance(left, Const) and isinstance(right, Const):
             if isinstance(left.value, str) and isinstance(right.value, str):
@@ -323,3 +328,10 @@ def _of_self(node: ast.AST) -> bool:
         and part.value.id == "self"
         for part in ast.walk(node)
     )
+
+
+def _named(node: ast.expr) -> str:
+    """The last part of a dotted name."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""

@@ -160,3 +160,20 @@ def test_a_share_is_stale_after_a_pass_in_another_function() -> None:
         end="train()\nprint(model(seen).sum().item())",
     )
     assert [why for _, _, _, why in found] == ["'seen' is left over from an earlier pass"]
+
+
+@pytest.mark.parametrize(
+    "way", ["list(loader)", "sorted(loader, key=len)", "list(enumerate(loader))"]
+)
+def test_batches_that_are_collected(way: str) -> None:
+    why = "each worker would collect its slices of them, which are no batches"
+    assert why in [reason for _, _, _, reason in refused(before=f"batches = {way}")]
+
+
+def test_a_worker_takes_part_in_a_batch_that_is_looked_at_after_the_loop() -> None:
+    loop = "model.eval()\nfor x, y in test:\n    out = model(x)\n    hits = hits + len(x)"
+    setup = "test = DataLoader(data, batch_size=3)\nhits = 0"
+    after = f"{loop}\nprint(hits, out.abs().max().item())"
+    assert "skip_empty" not in "".join(changed(script(setup=setup, after=after)))
+    without = f"{loop}\nprint(hits)"
+    assert "skip_empty" in "".join(changed(script(setup=setup, after=without)))

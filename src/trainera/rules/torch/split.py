@@ -106,6 +106,8 @@ def loaders_that_skip(facts: Facts) -> frozenset[ast.AST]:
             or not isinstance(loop.node, ast.For)
         ):
             needs_all |= loop.loaders
+    for escape in facts.escapes.values():
+        needs_all |= escape.loaders  # also after the loop, where the last batch is looked at
     return frozenset(facts.loaders) - needs_all
 
 
