@@ -68,10 +68,10 @@ def _decide(files: dict[str, SourceFile]) -> tuple[Facts, Decisions]:
         facts, promoted = read(files, decisions)
         wraps = frozenset((carrier.node, carrier.target) for carrier in carriers(facts).values())
         # What is amiss with a batch that was taken ahead may be mended by taking it whole.
-        settled = decisions.glances >= facts.glances.keys()
+        glances = decisions.glances | {node for _, node in facts.glances}
+        settled = glances == decisions.glances
         whole = decisions.whole | (_left_whole(facts) if settled else frozenset())
         models = decisions.models | promoted
-        glances = decisions.glances | frozenset(facts.glances)
         new = Decisions(wraps=wraps, whole=whole, models=models, glances=glances)
         if new == decisions:
             break

@@ -52,7 +52,7 @@ def whole(loader: Any) -> "WholeLoader":
             "a loader with persistent_workers=True cannot be read in full beside its loop: "
             "leave that option out, or take the batch from a loader of its own"
         )
-    return WholeLoader(loader)
+    return loader if isinstance(loader, WholeLoader) else WholeLoader(loader)
 
 
 class WholeLoader:

@@ -4,7 +4,7 @@ import ast
 
 from trainera.read.core import Frame
 from trainera.read.draws import Draws
-from trainera.read.facts import Spot
+from trainera.read.facts import Glance
 from trainera.read.kinds import PLAIN, Iter, Kind, Loader, Nodes
 from trainera.read.lattice import element
 
@@ -21,14 +21,17 @@ class Batches(Draws):
         Then another batch has come, whose slices say nothing of this one's: all take it whole.
         """
         begun = node.args[0]
-        if isinstance(begun, ast.Call) and begun.args:
-            if node in self.decisions.glances:
-                self.facts.glances[node] = Spot(node=begun.args[0], file=frame.file, what="")
-                return PLAIN
-            loader = self.eval(begun.args[0], frame)
-            if not self.loop_depth and isinstance(loader, Loader) and not _persists(loader):
-                self.facts.glances[node] = Spot(node=begun.args[0], file=frame.file, what="")
-        return element(batches)
+        if not isinstance(begun, ast.Call) or not begun.args:
+            return element(batches)
+        loader = self.eval(begun.args[0], frame)
+        if not isinstance(loader, Loader):
+            return element(batches)
+        decided = node in self.decisions.glances
+        if decided or not (self.loop_depth or _persists(loader)):
+            self.facts.glances[frame.context, node] = Glance(
+                loader=begun.args[0], file=frame.file, loaders=loader.origins
+            )
+        return PLAIN if decided else element(batches)
 
     def collected(self, node: ast.Call, loaders: Nodes, frame: Frame) -> None:
         self.trouble(

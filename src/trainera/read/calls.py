@@ -46,8 +46,6 @@ MAX_RECURSION = 2
 class Calls(Methods):
     """The part of the analyser that follows calls."""
 
-    depth = 0
-
     def __init__(self, files: dict[str, SourceFile], decisions: Decisions) -> None:
         super().__init__(files, decisions)
         self.nested: Counter[ast.AST] = Counter()
@@ -147,7 +145,7 @@ class Calls(Methods):
             lenient,
         )
         context = self.contexts.setdefault(key, len(self.contexts) + 1)
-        if context in self.active or self.depth > MAX_DEPTH:
+        if context in self.active or len(self.frames) > MAX_DEPTH:
             return self.results.get(context, UNKNOWN_YET)
         callee = Frame(
             self.files[function.module],
@@ -162,7 +160,6 @@ class Calls(Methods):
         self.scopes[callee.scope] = (callee.env, callee.outer)
         self.active.add(context)
         self.visited.add(function.node)
-        self.depth += 1
         self.nested[function.node] += 1
         self.frames.append(frame)
         if isinstance(function.node, ast.Lambda):
@@ -172,7 +169,6 @@ class Calls(Methods):
             if callee.env is not None:
                 self.scopes[callee.scope] = (callee.env, callee.outer)
             result = callee.returns if callee.returns is not None else Const(None)
-        self.depth -= 1
         self.nested[function.node] -= 1
         self.frames.pop()
         self.active.discard(context)

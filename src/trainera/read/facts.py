@@ -135,6 +135,15 @@ class Spot:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Glance:
+    """The first batch of a loader is taken, apart from any loop over it."""
+
+    loader: ast.expr
+    file: SourceFile
+    loaders: Nodes
+
+
+@dataclass(frozen=True, kw_only=True)
 class Trouble:
     """Something that cannot be split. If only evaluation needs it, the loader is left whole."""
 
@@ -177,8 +186,8 @@ class Facts:
     """Networks whose methods have to go through the wrapper."""
     plain_models: set[Key] = field(default_factory=set)
     """Expressions that are asked for the same and are a bare network there."""
-    glances: dict[ast.AST, Spot] = field(default_factory=dict)
-    """Calls that take the first batch of a loader ahead of all loops; the loader."""
+    glances: dict[Key, Glance] = field(default_factory=dict)
+    """Where the first batch of a loader is taken ahead of all loops."""
     once: dict[Key, Spot] = field(default_factory=dict)
     in_turn: dict[Key, Spot] = field(default_factory=dict)
     agree: dict[Key, Spot] = field(default_factory=dict)

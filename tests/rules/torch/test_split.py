@@ -144,6 +144,13 @@ def test_a_first_batch_that_is_taken_ahead_is_taken_whole() -> None:
     assert not any("criterion(model(seen)" in line for line in lines)
 
 
+def test_a_loader_of_which_only_a_first_batch_is_taken_is_whole_once() -> None:
+    setup = "other = DataLoader(data, batch_size=5, shuffle=True)\nseen, wanted = next(iter(other))"
+    lines = changed(script(setup=setup, end="print(criterion(model(seen), wanted).item())"))
+    assert "other = crew.whole(DataLoader(data, batch_size=5, shuffle=True))" in lines
+    assert "".join(lines).count("crew.whole") == 1
+
+
 def test_a_reader_that_persists_has_one_seed() -> None:
     """So no second one may read beside it; what it gives stays a share while that is known."""
     loader = "loader = DataLoader(data, batch_size=4, num_workers=2, persistent_workers=True)"

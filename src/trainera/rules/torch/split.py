@@ -81,11 +81,13 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             reason + extra,
             (CREW,),
         )
-    for spot in facts.glances.values():
+    # A loader that is not looped over is whole already.
+    glances = {one.loader: one for one in facts.glances.values() if one.loaders & used}
+    for node, glance in glances.items():
         yield edit(
             NAME,
-            spot.file,
-            spot.node,
+            glance.file,
+            node,
             wrap("crew.whole({})"),
             "this batch may be looked at again when others have come: every worker takes all of it",
             (CREW,),

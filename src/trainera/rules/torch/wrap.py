@@ -49,7 +49,7 @@ def carriers(facts: Facts) -> dict[ast.AST, Carrier]:
 
 def _in_order(nodes: Nodes) -> list[ast.AST]:
     """As they stand in the source; a set has another order each time."""
-    return sorted(nodes, key=lambda node: _place(node))
+    return sorted(nodes, key=_place)
 
 
 def _place(node: ast.AST) -> tuple[int, int]:
