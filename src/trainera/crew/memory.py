@@ -5,6 +5,7 @@ that takes milliseconds, and a batch normalisation sends two messages in every s
 worker writes into a place of its own, says so by a number, and watches the numbers of the others.
 """
 
+import ctypes
 import itertools
 import mmap
 import os
@@ -25,11 +26,14 @@ LINE_BYTES = 128  # two cache lines, because neighbours are fetched in pairs
 CAME, WHAT, PROCESS = 0, 1, 3
 PLACE_BYTES = 1 << 20
 SMALL_BYTES = 1 << 15
-# How long to watch before giving the core away now and then, and before sleeping in between.
+# How long to watch before sleeping: not at all longer where another process wants the core, which
+# is where giving it away takes time.
 SPINS = 1000
 YIELD_S = 0.005
-NAP_S = 0.0005
+BUSY_S = 0.00005
 LOOK_S = 0.2
+# Linux's futex: sleep until a number in memory is another one. (There are no names for it.)
+SYSCALL, WAIT, WAKE, EVERYBODY, NUMBER = 202, 0, 1, 0x7FFFFFFF, 0xFFFFFFFF
 SUM, BROADCAST, GATHER, MEET = range(4)
 WORDS = ("sums", "broadcasts", "gathers", "waits with")
 
@@ -60,6 +64,12 @@ class Memory:
         self.lines = memoryview(room)[:lines].cast("q")
         self.places = torch.frombuffer(room, dtype=torch.uint8, offset=lines).view(2, size, -1)
         self.mine = rank * self.step
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(room))
+        self.nap = Duration(0, int(LOOK_S * 1e9))
+        self.system = ctypes.CDLL(None).syscall
+        self.system.argtypes = (
+            ctypes.c_long, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint32, ctypes.c_void_p
+        )  # fmt: skip
         self.lines[self.mine + PROCESS] = os.getpid()
         self.meetings = 0
         self.turn = 0
@@ -84,6 +94,7 @@ class Memory:
         came, cell = self.meetings, WHAT + (self.meetings & 1)
         lines[self.mine + cell] = what
         lines[self.mine + CAME] = came
+        self._futex(self.mine, WAKE, EVERYBODY)
         for other in range(0, self.size * self.step, self.step):
             if lines[other + CAME] < came:
                 self._watch(other, came)
@@ -98,21 +109,32 @@ class Memory:
         for _ in range(SPINS):
             if lines[other + CAME] >= came:
                 return
-        start = now = looked = time.monotonic()
-        while lines[other + CAME] < came:
-            if now - start < YIELD_S:
-                os.sched_yield()
-            else:
-                time.sleep(NAP_S)
+        start = time.monotonic()
+        now = before = start
+        while lines[other + CAME] < came and now - start < YIELD_S and now - before < BUSY_S:
+            os.sched_yield()
+            before, now = now, time.monotonic()
+        while (seen := lines[other + CAME]) < came:
+            self._futex(other, WAIT, seen & NUMBER)
             now = time.monotonic()
-            if now - looked < LOOK_S:
+            if now - start < LOOK_S:
                 continue
-            looked = now
             late = f"worker {self.rank} waited for worker {other // self.step}"
             if not is_alive(lines[other + PROCESS]) and lines[other + CAME] < came:
                 raise WorkerLost(f"{late}, which is gone")
             if now - start > self.limit_s:
                 raise WorkerLost(f"{late} and timed out after {self.limit_s:.0f} s")
+
+    def _futex(self, line: int, verb: int, number: int) -> None:
+        """Wakes who sleeps until this line's number changes, or sleeps while it is this one."""
+        address = self.address + 8 * (line + CAME)
+        self.system(SYSCALL, address, verb, number, ctypes.byref(self.nap))
+
+
+class Duration(ctypes.Structure):
+    """Seconds and nanoseconds."""
+
+    _fields_ = [("s", ctypes.c_long), ("ns", ctypes.c_long)]
 
 
 def in_words(what: int) -> str:
