@@ -55,10 +55,11 @@ def version_of(framework: str) -> str | None:
 def wrapper(compiler: str, standard: str, folder: Path) -> Path:
     """A program that calls the compiler with another language standard, as the last word.
 
-    The last `-std` wins, so this overrides what a project's own build files ask for.
+    The last `-std` wins, so this overrides what a project's own build files ask for. So does the
+    last `-g`: without debug information the build takes half the time, and a sixteenth the room.
     """
     path = folder / "c++"
-    path.write_text(f'#!/bin/sh\nexec "{compiler}" "$@" -std={standard}\n', encoding="utf-8")
+    path.write_text(f'#!/bin/sh\nexec "{compiler}" "$@" -std={standard} -g0\n', encoding="utf-8")
     path.chmod(0o755)
     return path
 

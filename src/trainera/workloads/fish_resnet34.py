@@ -12,7 +12,7 @@ from torch.utils.data import DataLoader, random_split
 from workload_data import fish
 
 # photographs, height, width, epochs
-SIZES = {"tiny": (151, 74, 99, 3), "small": (900, 74, 99, 10), "full": (9000, 148, 197, 100)}
+SIZES = {"tiny": (301, 74, 99, 2), "small": (900, 74, 99, 10), "full": (9000, 148, 197, 100)}
 
 
 class Residual(nn.Module):
