@@ -53,14 +53,14 @@ def test_without_cmake_it_comes_from_the_index(empty_path: Path) -> None:
     assert toolchain.find().cmake is None
 
 
-def test_the_last_standard_wins(tmp_path: Path) -> None:
+def test_the_last_word_is_ours(tmp_path: Path) -> None:
     said = tmp_path / "said"
     compiler = tmp_path / "compiler"
     compiler.write_text(f'#!/bin/sh\necho "$@" > {said}\n')
     compiler.chmod(0o755)
     wrapper = toolchain.wrapper(str(compiler), horovod.STANDARD, tmp_path)
     os.system(f"{wrapper} -std=c++14 -c 'a file.cc'")
-    assert said.read_text() == "-std=c++14 -c a file.cc -std=gnu++17\n"
+    assert said.read_text() == "-std=c++14 -c a file.cc -std=gnu++17 -g0\n"
 
 
 def test_what_the_user_has_set_is_kept() -> None:

@@ -60,33 +60,28 @@ def script(tmp_path: Path) -> Path:
     return tmp_path / "train.py"
 
 
-@pytest.fixture
-def wanted(script: Path) -> str:
-    return program(sys.executable, script, "two", cwd=script.parent).stdout
+@pytest.fixture(scope="module")
+def wanted(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What the sequential script prints."""
+    folder = tmp_path_factory.mktemp("sequential")
+    return program(sys.executable, "-c", SCRIPT, "two", cwd=folder).stdout
 
 
 def trainera(*arguments: str | Path, cwd: Path) -> "subprocess.CompletedProcess[str]":
     return program(sys.executable, "-m", "trainera", *arguments, cwd=cwd)
 
 
-def test_with_a_timeline(script: Path, wanted: str) -> None:
-    options = ["--engine", "horovod", "-n", "2", "--timeline", "trace.json"]
+def test_on_hosts_and_with_a_timeline(script: Path, wanted: str) -> None:
+    options = ["--engine", "horovod", "--hosts", "localhost:2", "--timeline", "trace.json"]
     run = trainera("run", script, *options, "--", "two", cwd=script.parent)
     assert (run.returncode, run.stderr) == (0, "")
     assert text_difference(wanted, run.stdout, 1e-9) is None
+    assert sorted(path.name for path in script.parent.iterdir()) == ["trace.json", "train.py"]
     # What Chrome's trace viewer reads: a list of events, each with a phase.
     events = json.loads((script.parent / "trace.json").read_text())
     assert {event["ph"] for event in events} >= {"B", "E"}
     names = {event.get("args", {}).get("name", "") for event in events}
     assert any("weight" in name for name in names), names
-
-
-def test_on_hosts(script: Path, wanted: str) -> None:
-    options = ["--engine", "horovod", "--hosts", "localhost:2"]
-    run = trainera("run", script, *options, "--", "two", cwd=script.parent)
-    assert run.returncode == 0, run.stderr
-    assert text_difference(wanted, run.stdout, 1e-9) is None
-    assert sorted(path.name for path in script.parent.iterdir()) == ["train.py"]
 
 
 def test_a_plain_horovodrun(script: Path, wanted: str) -> None:

@@ -100,7 +100,10 @@ def main() -> None:
     import torch.nn.parallel
     import torch.utils.data
 
-    assert horovod and numpy and sklearn and torch
+    import trainera.crew
+    import trainera.verify.observe.start
+
+    assert horovod and numpy and sklearn and torch and trainera
     gc.collect()
     gc.freeze()  # else each child goes through all of that, and copies it
     real = os.fdopen(os.dup(1), "w")

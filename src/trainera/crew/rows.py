@@ -139,6 +139,14 @@ def sequence_kind(value: Any, count: int) -> str:
     return "fields" if any(batched) else "rows"
 
 
+def list_kind(value: list[Any], mine: int) -> str:
+    """What a list is of which this worker has `mine` samples: rows, fields, or either."""
+    batched = all(looks_batched(item, mine) for item in value)
+    if not batched or not any(map(is_array, value)):
+        return "rows"
+    return "fields" if len(value) % mine else "unclear"
+
+
 def looks_batched(value: Any, count: int) -> bool:
     """Whether it may be a field with one entry for each of `count` samples."""
     if is_array(value):

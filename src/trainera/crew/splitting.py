@@ -14,6 +14,7 @@ from trainera.crew.rows import (
     Cutter,
     checked_rows,
     concatenated,
+    list_kind,
     portable,
     row_count,
     slice_bounds,
@@ -254,10 +255,12 @@ class Split(StepValues):
 
         A tensor, an array or a list with one entry for each sample of this worker (or a whole
         multiple), or a tuple or dict of those. Or such a tensor of several parts, one after the
-        other, as of two views of the same samples.
+        other, as of two views of the same samples. Or a batch as it came, a list of its fields.
         """
         if CREW.size == 1:
             return value
+        if isinstance(value, list) and self._are_fields(value):
+            return list(self.gather(tuple(value)))
         if parts > 1:
             each = len(value) // parts
             views = [value[each * part : each * (part + 1)] for part in range(parts)]
@@ -267,6 +270,16 @@ class Split(StepValues):
         whole = concatenated(value, [piece for piece in pieces if piece is not None])
         start, _ = slice_bounds(self._step[0], CREW.rank, CREW.size)
         return linked_rows(value, whole, start, self._step[1])
+
+    def _are_fields(self, value: list[Any]) -> bool:
+        """Whether a list has one entry for each field of the batch, and not for each sample."""
+        kinds = gather_objects(list_kind(value, self._step[1]) if self.active else None)
+        if "fields" in kinds or "rows" in kinds:
+            return "fields" in kinds
+        raise ValueError(
+            f"cannot gather a list of {len(value)} items of {self._step[1]} rows each: they may be "
+            "the samples of the batch or its fields; use another batch size"
+        )
 
     def gather_picked(self, rows: Any) -> Any:
         """The same for rows that a condition picked: each worker has as many as it has."""

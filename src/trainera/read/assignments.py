@@ -6,6 +6,7 @@ from dataclasses import replace
 from trainera.read import tensors, world
 from trainera.read.core import Frame
 from trainera.read.facts import Carrier, Tally
+from trainera.read.keeping import Keeping
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -26,12 +27,11 @@ from trainera.read.kinds import (
     Whole,
 )
 from trainera.read.lattice import holds_share, models_in, unpacked, whole_of
-from trainera.read.lifetimes import is_main_guard, outlives
+from trainera.read.lifetimes import is_main_guard
 from trainera.read.wholes import first_share
-from trainera.read.writes import Writes
 
 
-class Assignments(Writes):
+class Assignments(Keeping):
     """The part of the analyser that follows assignments."""
 
     def do_assign(self, node: ast.Assign, frame: Frame) -> None:
@@ -132,7 +132,7 @@ class Assignments(Writes):
     ) -> None:
         """Stores a kind; what is stored in containers must be whole."""
         if isinstance(target, ast.Name):
-            self.bind(target.id, self._kept(target, kind, frame, value), frame)
+            self.bind(target.id, self.kept(target, kind, frame, value), frame)
         elif isinstance(target, ast.Tuple | ast.List):
             self._unpack(target, kind, frame, value)
         elif isinstance(target, ast.Starred):
@@ -141,21 +141,6 @@ class Assignments(Writes):
             self._assign_attribute(target, kind, frame, value)
         elif isinstance(target, ast.Subscript):
             self._assign_item(target, kind, frame, value)
-
-    def _kept(self, target: ast.Name, kind: Kind, frame: Frame, value: ast.expr | None) -> Kind:
-        """A figure that is kept for the next batch (the best so far, a moving average) is whole."""
-        loop = self.open_loops[-1] if self.open_loops else None
-        if (
-            value is not None
-            and loop is not None
-            and isinstance(kind, Mean | Sum | Count)
-            and not kind.models
-            and not frame.lenient
-            and outlives(target, loop.node, frame.file)
-            and any(loop is own for own in frame.loops)
-        ):
-            return self.make_whole(value, kind, frame)
-        return kind
 
     def _assign_attribute(
         self, target: ast.Attribute, kind: Kind, frame: Frame, value: ast.expr | None
@@ -171,9 +156,7 @@ class Assignments(Writes):
                 why="how it reduces can no longer be told",
                 do="give the loss its arguments when it is made",
             )
-        if isinstance(kind, Mean | Sum | Count) and not kind.models and not frame.lenient:
-            if value is not None and self.open_loops:
-                kind = self.make_whole(value, kind, frame)
+        kind = self.kept(target, kind, frame, value)
         if target.attr == "requires_grad":
             self.frees(target, owner, frame)
         if isinstance(owner, Model) and not owner.part:

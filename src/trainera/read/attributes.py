@@ -7,8 +7,10 @@ from trainera.read import shapes, tables, tensors
 from trainera.read.containers import Containers
 from trainera.read.core import Frame
 from trainera.read.facts import Spot
-from trainera.read.kinds import PLAIN, Class, Func, Kind, Lost, Model, Shard, Share
+from trainera.read.kinds import PLAIN, Class, Func, Instance, Kind, Lost, Model, Shard, Share
+from trainera.read.lattice import holds_share
 from trainera.read.suspects import loose_parameter
+from trainera.read.wholes import first_share
 
 
 class Attributes(Containers):
@@ -24,6 +26,17 @@ class Attributes(Containers):
                 return kind
             return replace(kind, bound=owner)
         return kind or PLAIN
+
+    def _of_this_batch(
+        self, node: ast.Attribute, owner: Instance, kind: Kind, frame: Frame
+    ) -> Kind:
+        """What an object holds of a batch; worth nothing if it may be of an earlier one."""
+        if frame.lenient or not holds_share(kind):
+            return kind
+        if any((cls.node, node.attr) in self.fresh.now for cls in self.lineage(owner.cls)):
+            return kind
+        text = ast.unparse(node)
+        return Lost(first_share(kind).loaders, f"'{text}' is left over from an earlier batch")
 
     def _attribute_of_share(self, node: ast.Attribute, owner: Share, frame: Frame) -> Kind:
         if isinstance(owner, Lost):

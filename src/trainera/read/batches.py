@@ -20,6 +20,8 @@ class Batches(Draws):
 
         Then another batch has come, whose slices say nothing of this one's: all take it whole.
         """
+        if not self.open_loops:
+            self.by_hand |= batches.origins if isinstance(batches, Loader) else batches.loaders
         begun = node.args[0]
         if not isinstance(begun, ast.Call) or not begun.args:
             return element(batches)

@@ -162,6 +162,7 @@ class Calls(Methods):
         self.visited.add(function.node)
         self.nested[function.node] += 1
         self.frames.append(frame)
+        self.fresh.begin_call()
         if isinstance(function.node, ast.Lambda):
             result = self.eval(function.node.body, callee)
         else:
@@ -169,6 +170,7 @@ class Calls(Methods):
             if callee.env is not None:
                 self.scopes[callee.scope] = (callee.env, callee.outer)
             result = callee.returns if callee.returns is not None else Const(None)
+        self.fresh.end_call(callee.env is not None)
         self.nested[function.node] -= 1
         self.frames.pop()
         self.active.discard(context)

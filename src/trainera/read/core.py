@@ -14,6 +14,7 @@ from trainera.read.facts import (
     Facts,
     LoopFact,
 )
+from trainera.read.freshness import Freshness
 from trainera.read.kinds import (
     PLAIN,
     Class,
@@ -88,6 +89,9 @@ class Core:
         self.open_loops: list[LoopFact] = []
         self.frames: list[Frame] = []
         """The frames that wait for a call to return, outermost first."""
+        self.fresh = Freshness()
+        self.by_hand: set[ast.AST] = set()
+        """Loaders of which batches are taken by `next` outside of loops."""
         self.promoted: set[ast.AST] = set()
         self.mode: str = "train"
         self.wrapped_attributes: set[tuple[ast.AST, str]] = set()
@@ -206,6 +210,7 @@ class Core:
         if isinstance(kind, Model) and (cls.node, name) in self.wrapped_attributes:
             kind = replace(kind, wrapped=True)
             old = replace(old, wrapped=True) if isinstance(old, Model) else old
+        self.fresh.set((cls.node, name))
         new = join(old, kind)
         if new != self.attributes.get((cls.node, name)):
             self.attributes[cls.node, name] = new

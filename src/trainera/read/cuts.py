@@ -6,7 +6,7 @@ from dataclasses import replace
 from trainera.read import tables
 from trainera.read.core import Frame
 from trainera.read.facts import Spot
-from trainera.read.kinds import Const, Kind, Lost, Shard, Thing, Whole
+from trainera.read.kinds import PLAIN, Const, Kind, Lost, Shard, Thing, Whole
 from trainera.read.wholes import Wholes
 
 
@@ -26,6 +26,9 @@ class Cuts(Wholes):
         """Samples that were recombined, where a network takes them: each worker gives its own."""
         if not isinstance(kind, Whole) or not kind.aligned or kind.models:
             return kind
+        open_ones = frozenset().union(*(loop.loaders for loop in self.open_loops))
+        if not kind.loaders & (open_ones | self.by_hand) and not frame.lenient:
+            return PLAIN  # kept until after the loop: a batch that all workers have whole
         return self.cut(node, Shard(kind.loaders), frame) or kind
 
     def own_rows_again(self, node: ast.Assign, kind: Kind, frame: Frame) -> Kind:

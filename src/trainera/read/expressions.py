@@ -184,7 +184,8 @@ class Expressions(Attributes):
             case Share():
                 return self._attribute_of_share(node, owner, frame)
             case Instance():
-                return self._member(owner, owner.cls, name, frame)
+                kind = self._member(owner, owner.cls, name, frame)
+                return self._of_this_batch(node, owner, kind, frame)
             case Class():
                 return self.attribute(owner, name) or PLAIN
             case Model():

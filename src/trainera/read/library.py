@@ -35,7 +35,7 @@ from trainera.read.kinds import (
     Whole,
 )
 from trainera.read.lattice import element, holds_share, models_in, row_by_row, sized, whole_of
-from trainera.read.records import as_record, named_fields
+from trainera.read.records import as_record, moved_parts, named_fields
 from trainera.read.suspects import counts, is_figure, mixes_rows
 from trainera.read.wholes import first_share
 
@@ -201,6 +201,9 @@ class Library(Batches):
             for kind in positional:
                 if isinstance(kind, Loader | Iter):
                     self.collected(node, loaders_of(kind), frame)
+        batch = moved_parts(node, name, positional)
+        if batch is not None:
+            return batch
         if name in ("list", "tuple", "reversed", "sorted", "filter", "map"):
             if isinstance(first, Bunch | Listing | Params):
                 return first

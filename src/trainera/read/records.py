@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from trainera.read.kinds import Kind, Record, Shard
 from trainera.read.lattice import holds_share
 from trainera.read.source import SourceFile
+from trainera.read.tables import MOVES
+
+MOVES_ROWS = MOVES | {"long", "int", "bool", "contiguous", "detach", "clone", "pin_memory"}
 
 
 def as_record(
@@ -45,12 +48,15 @@ def named_fields(made: ast.AST) -> list[str]:
 
 
 def is_structure(node: ast.expr, shard: Shard, file: SourceFile) -> bool:
-    """Whether a batch is taken apart into its parts, not into rows: the script has made sure.
+    """Whether a batch is taken apart into its parts, not into rows.
 
-    ``if isinstance(batch, (list, tuple)): return [move(part) for part in batch]``
+    ``[part.to(device) for part in batch]``, for nobody moves the rows of a tensor one by one; or
+    the script has made sure: ``if isinstance(batch, (list, tuple)): return [… for part in batch]``
     """
     if not shard.nested or not isinstance(node, ast.Name):
         return False
+    if _moves_each(file.parents.get(node), file):
+        return True
     above: ast.AST | None = file.parents.get(node)
     while above is not None and not isinstance(above, ast.FunctionDef):
         if isinstance(above, ast.If | ast.IfExp):
@@ -61,3 +67,35 @@ def is_structure(node: ast.expr, shard: Shard, file: SourceFile) -> bool:
                         return True
         above = file.parents.get(above)
     return False
+
+
+def _moves_each(generator: ast.AST | None, file: SourceFile) -> bool:
+    """Whether a comprehension does nothing but move or cast what it goes through."""
+    around = file.parents.get(generator) if isinstance(generator, ast.comprehension) else None
+    if not isinstance(around, ast.ListComp | ast.GeneratorExp) or len(around.generators) != 1:
+        return False
+    return _moves(around.elt, ast.unparse(around.generators[0].target))
+
+
+def _moves(node: ast.expr, name: str) -> bool:
+    """``part.to(device).long()``, and the like, of the name."""
+    moved = node
+    while isinstance(moved, ast.Call) and isinstance(moved.func, ast.Attribute):
+        if moved.func.attr not in MOVES_ROWS:
+            return False
+        moved = moved.func.value
+    return moved is not node and isinstance(moved, ast.Name) and moved.id == name
+
+
+def moved_parts(node: ast.Call, name: str, given: Sequence[Kind]) -> Shard | None:
+    """``tuple(part.to(device) for part in batch)``, or the same by `map`: it stays the batch."""
+    last = given[-1] if given else None
+    if not isinstance(last, Shard) or not last.nested or len(node.args) != len(given):
+        return None
+    first = node.args[0]
+    mapped = isinstance(first, ast.Call) and ast.unparse(first.func) == "map"
+    if name in ("list", "tuple"):
+        return last if mapped or isinstance(first, ast.ListComp | ast.GeneratorExp) else None
+    if name == "map" and len(given) == 2 and isinstance(first, ast.Lambda) and first.args.args:
+        return last if _moves(first.body, first.args.args[0].arg) else None
+    return None

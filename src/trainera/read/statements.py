@@ -19,10 +19,9 @@ from trainera.read.kinds import (
     Share,
 )
 from trainera.read.lattice import element, flat, holds_share, is_zero, join
-from trainera.read.lifetimes import is_main_guard
+from trainera.read.lifetimes import is_main_guard, stale
 from trainera.read.records import is_structure
 from trainera.read.sets import Sets
-from trainera.read.wholes import first_share
 
 MAX_ROUNDS = 6
 
@@ -78,12 +77,16 @@ class Statements(Sets):
             self.run(node.body if known else node.orelse, frame)
             return
         self.condition(node.test, frame)
-        before, mode = dict(frame.env or {}), self.mode
+        before, mode, fresh = dict(frame.env or {}), self.mode, self.fresh.now
         self.run(node.body, frame)
-        after_body, mode_body = frame.env, self.mode
-        frame.env, self.mode = before, mode
+        after_body, mode_body, fresh_body = frame.env, self.mode, self.fresh.now
+        frame.env, self.mode, self.fresh.now = before, mode, fresh
         self.run(node.orelse, frame)
         self.mode = self.mode if self.mode == mode_body else "either"
+        if frame.env is None:
+            self.fresh.now = fresh_body
+        elif after_body is not None:
+            self.fresh.meet(fresh_body, self.fresh.now)
         frame.env = join_env(after_body, frame.env)
 
     def do_for(self, node: ast.For | ast.AsyncFor, frame: Frame) -> None:
@@ -157,10 +160,12 @@ class Statements(Sets):
             return drawn.loaders if isinstance(drawn, Iter) else frozenset()
         if not isinstance(function, ast.Attribute) or self.open_loops or node.args:
             return frozenset()
+        # It is called ahead of its time: what it would store now is not what it will store.
+        known = dict(self.attributes), self.changed, self.fresh.now
         with self.on_trial():
-            if not isinstance(self.eval(function.value, frame), Instance):
-                return frozenset()
-            given = self.eval(node, frame)
+            owner = self.eval(function.value, frame)
+            given = self.eval(node, frame) if isinstance(owner, Instance) else PLAIN
+        self.attributes, self.changed, self.fresh.now = known
         parts = [kind for kind in flat(given) if isinstance(kind, Shard)]
         return parts[0].loaders if parts else frozenset()
 
@@ -183,6 +188,7 @@ class Statements(Sets):
         }
         head: Env | None = dict(entry)
         mode_at_entry = mode_at_head = self.mode
+        fresh_at_head = self.fresh.now
         frame.breaks.append([])
         frame.continues.append([])
         if loop is not None:
@@ -194,11 +200,13 @@ class Statements(Sets):
             frame.env, self.mode = dict(head or {}), mode_at_head
             frame.breaks[-1].clear()
             frame.continues[-1].clear()
+            self.fresh.begin_round(fresh_at_head if loop is None else frozenset())
             if target is not None and item is not None:
                 self.assign(target, item, frame)
             self.run(body, frame)
             if isinstance(node, ast.While) and frame.env is not None:
                 self.condition(node.test, frame)
+            self.fresh.end_round(frame.env is not None)
             return join_env(frame.env, *frame.continues[-1])
 
         # What is noted on the way to the fixed point may not hold at it: it is forgotten.
@@ -207,10 +215,12 @@ class Statements(Sets):
                 end = once_through()
                 again = join_env(entry, stale(end, bound) if loop is not None else end)
                 mode_again = mode_at_entry if self.mode == mode_at_entry else "either"
-                trial.holds = again == head and mode_again == mode_at_head
+                fresh_again = fresh_at_head & self.fresh.now
+                now, then = (again, mode_again, fresh_again), (head, mode_at_head, fresh_at_head)
+                trial.holds = now == then
             if trial.holds:
                 break
-            head, mode_at_head = again, mode_again
+            head, mode_at_head, fresh_at_head = now
         else:
             end = once_through()
         self.loop_depth -= 1
@@ -236,11 +246,13 @@ class Statements(Sets):
         return self.name_of(Loader(loaders), frame)
 
     def do_break(self, node: ast.Break, frame: Frame) -> None:
+        self.fresh.leave_round()
         if frame.env is not None and frame.breaks:
             frame.breaks[-1].append(frame.env)
         frame.env = None
 
     def do_continue(self, node: ast.Continue, frame: Frame) -> None:
+        self.fresh.leave_round()
         if frame.env is not None and frame.continues:
             frame.continues[-1].append(frame.env)
         frame.env = None
@@ -253,6 +265,7 @@ class Statements(Sets):
                 # The loop over these batches is here: outside, its weight would not be known.
                 kind = self.whole(node.value, frame)
         frame.returns = join(frame.returns, kind) if frame.returns is not None else kind
+        self.fresh.leave_call()
         frame.env = None
 
     def do_raise(self, node: ast.Raise, frame: Frame) -> None:
@@ -261,17 +274,19 @@ class Statements(Sets):
         frame.env = None
 
     def do_try(self, node: ast.Try, frame: Frame) -> None:
-        before = dict(frame.env or {})
+        before, fresh = dict(frame.env or {}), self.fresh.now
         self.run(node.body, frame)
         self.run(node.orelse, frame)
-        after = frame.env
+        after, fresh_after = frame.env, self.fresh.now
         ends = [after]
         for handler in node.handlers:
-            frame.env = join_env(before, after) or dict(before)
+            frame.env, self.fresh.now = join_env(before, after) or dict(before), fresh
             if handler.name:
                 self.bind(handler.name, PLAIN, frame)
             self.run(handler.body, frame)
             ends.append(frame.env)
+        # Whoever catches an error to go on has what was before; or it is as good as never caught.
+        self.fresh.now = fresh_after if ends[1:] == [None] * len(node.handlers) else fresh
         frame.env = join_env(*ends)
         if node.finalbody:
             dead = frame.env is None
@@ -292,12 +307,13 @@ class Statements(Sets):
 
     def do_match(self, node: ast.Match, frame: Frame) -> None:
         self.whole(node.subject, frame)
-        before = dict(frame.env or {})
+        before, fresh = dict(frame.env or {}), self.fresh.now
         ends: list[Env | None] = [before]
         for case in node.cases:
             frame.env = dict(before)
             self.run(case.body, frame)
             ends.append(frame.env)
+            self.fresh.now = fresh
         frame.env = join_env(*ends)
 
     def do_delete(self, node: ast.Delete, frame: Frame) -> None:
@@ -319,20 +335,6 @@ def _checks_shape(node: ast.expr) -> bool:
         and part.func.id == "isinstance"
         for part in ast.walk(node)
     )
-
-
-def stale(env: Env | None, bound: set[str]) -> Env | None:
-    """The names at the start of the next batch: shares of the last one are worth nothing now."""
-    if env is None:
-        return None
-    result: Env = {}
-    for name, kind in env.items():
-        if holds_share(kind) and not isinstance(kind, Lost) and name in bound:
-            loaders = first_share(kind).loaders
-            result[name] = Lost(loaders, f"'{name}' is left over from an earlier batch")
-        else:
-            result[name] = kind
-    return result
 
 
 def dotted(node: ast.AST) -> bool:

@@ -1,0 +1,33 @@
+"""What of a batch is kept for later ones: it has to be whole, for a share's weight is forgotten."""
+
+import ast
+
+from trainera.read.core import Frame
+from trainera.read.kinds import Count, Kind, Mean, Share, Sum
+from trainera.read.lattice import holds_share
+from trainera.read.lifetimes import outlives, set_once
+from trainera.read.writes import Writes
+
+
+class Keeping(Writes):
+    """The part of the analyser that makes wholes of what is kept."""
+
+    def kept(
+        self, target: ast.Name | ast.Attribute, kind: Kind, frame: Frame, value: ast.expr | None
+    ) -> Kind:
+        """Figures (the best so far, a moving average), and a batch that is set aside once."""
+        loop = self.open_loops[-1] if self.open_loops else None
+        if value is None or loop is None or frame.lenient or not holds_share(kind):
+            return kind
+        if isinstance(kind, Share) and kind.models:
+            return kind
+        own = any(loop is one for one in frame.loops)
+        if isinstance(kind, Mean | Sum | Count):
+            keeps = not isinstance(target, ast.Name) or (
+                own and outlives(target, loop.node, frame.file)
+            )
+        else:
+            keeps = (own or isinstance(target, ast.Attribute)) and set_once(
+                target, value, frame.file
+            )
+        return self.make_whole(value, kind, frame) if keeps else kind

@@ -1,0 +1,132 @@
+"""What is kept of a batch in names, lists and attributes, and whether it is of the latest one."""
+
+import pytest
+
+from tests.rules.tools import beyond, changed, refused, script
+
+BOX = """\
+class Box:
+    def __init__(self):
+        self.probe = None
+        self.seen = 0
+    def keep(self, x):
+        self.probe = x
+    def keep_first(self, x):
+        if self.probe is not None:
+            return
+        self.probe = x
+    def keep_some(self, x):
+        for _ in range(2):
+            if self.seen > 3:
+                break
+            self.probe = x
+    def try_to_keep(self, x):
+        try:
+            self.probe = x.view(-1, 3)
+        except RuntimeError:
+            pass
+box = Box()
+"""
+LOOK = "with torch.no_grad():\n    print(model(box.probe).mean().item())"
+OLD = ["'box.probe' is left over from an earlier batch"]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "if epoch == 0: box.keep(x)",
+        "box.keep_first(x)",
+        "box.keep_some(x)",
+        "box.try_to_keep(x)",
+        "if len(data) > 3: box.keep(x)\nelse: box.seen = 1",
+    ],
+)
+@pytest.mark.parametrize("where", ["step", "end"])
+def test_an_attribute_that_may_be_of_an_earlier_batch(step: str, where: str) -> None:
+    parts = {"step": step, "end": LOOK} if where == "end" else {"step": f"{step}\n{LOOK}"}
+    found = refused(setup=BOX, **parts)
+    assert [why for *_, why in found] == OLD
+
+
+def test_an_attribute_that_some_batches_pass_by() -> None:
+    step = "if len(data) > 3: continue\nbox.keep(x)"
+    assert [why for *_, why in refused(setup=BOX, step=step, end=LOOK)] == OLD
+    added = beyond(setup=BOX, step=f"{step}\n{LOOK}")
+    assert added == ["print(loader.mean(model(box.probe).mean().item()))"]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "box.keep(x)",
+        "if len(data) > 3: box.keep(x)\nelse: box.probe = x",
+        "box.keep(x)\nif len(data) > 3: box.probe = box.probe.double()",
+        "with torch.no_grad(): box.keep(x)",
+    ],
+)
+@pytest.mark.parametrize("where", ["step", "end"])
+def test_an_attribute_that_is_of_the_latest_batch(step: str, where: str) -> None:
+    parts = {"step": step, "end": LOOK} if where == "end" else {"step": f"{step}\n{LOOK}"}
+    assert beyond(setup=BOX, **parts) == ["print(loader.mean(model(box.probe).mean().item()))"]
+
+
+@pytest.mark.parametrize("name", ["first", "box.probe"])
+def test_what_is_set_once_is_set_whole(name: str) -> None:
+    step = f"if {name} is None:\n    {name} = x"
+    look = f"with torch.no_grad():\n    print(model({name}).mean().item())"
+    added = beyond(setup=BOX + "first = None", step=step, end=look)
+    assert added == [f"{name} = loader.gather(x)"]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "if x is not None: x = x.double()",
+        "mask = None\nif mask is None: mask = x > 0",
+    ],
+)
+def test_what_is_asked_of_a_name_in_passing_keeps_nothing(step: str) -> None:
+    assert "gather" not in "".join(beyond(step=step))
+
+
+def test_batches_that_are_collected_in_the_loop_are_whole_after_it() -> None:
+    source = script(
+        before="kept = []",
+        step="if len(kept) < 2: kept.append((x, y))",
+        end="for a, b in kept:\n    print(criterion(model(a), b).item())",
+    )
+    lines = changed(source)
+    assert "if len(kept) < 2: kept.append((loader.gather(x), loader.gather(y)))" in lines
+    assert not any("criterion(model(a)" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        "batch = tuple(part.to('cpu') for part in batch)",
+        "batch = [part.cuda() for part in batch]",
+        "batch = list(map(lambda part: part.to('cpu').double(), batch))",
+        "batch = [part.to('cpu', non_blocking=True).float() for part in batch]",
+    ],
+)
+def test_a_batch_whose_parts_are_moved_stays_a_batch(move: str) -> None:
+    source = script().replace("for x, y in loader:", f"for batch in loader:\n        {move}")
+    source = source.replace("optimizer.zero_grad()", "x, y = batch; optimizer.zero_grad()")
+    assert not any("gather" in line or "mine" in line for line in changed(source))
+
+
+def test_a_method_is_not_called_ahead_of_its_time() -> None:
+    """It might give batches, so it is looked into, before the loop has given it any."""
+    learner = """
+        class Learner:
+            def give(self, x, y):
+                self.x, self.y = x, y
+            def learn(self):
+                self.out = model(self.x)
+                self.loss = criterion(self.out, self.y)
+                optimizer.zero_grad()
+                self.loss.backward()
+        learner = Learner()
+    """
+    lines = changed(script(before=learner, loss="learner.give(x, y)", backward="learner.learn()"))
+    assert "(self.loss * crew.current().share).backward()" in lines
