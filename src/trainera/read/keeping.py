@@ -30,4 +30,6 @@ class Keeping(Writes):
             keeps = (own or isinstance(target, ast.Attribute)) and set_once(
                 target, value, frame.file
             )
+        if keeps and isinstance(value, ast.Tuple | ast.List | ast.Dict):
+            return self.whole(value, frame)  # each item where it stands
         return self.make_whole(value, kind, frame) if keeps else kind
