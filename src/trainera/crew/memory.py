@@ -2,7 +2,8 @@
 
 Gloo sends through sockets and wakes a sleeping thread for every message. Where all cores compute
 that takes milliseconds, and a batch normalisation sends two messages in every step. Here each
-worker writes into a place of its own, says so by a number, and watches the numbers of the others.
+worker writes into a place of its own, says so by a number, and watches the numbers of the others;
+it sleeps only if that takes long, or keeps somebody else from computing.
 """
 
 import ctypes
