@@ -239,6 +239,9 @@ class Wholes(Core):
     def trouble_with(self, node: ast.AST, kind: Kind, frame: Frame) -> None:
         share = first_share(kind)
         why = share.why if isinstance(share, Lost) else "how to make the whole is not known"
+        do = "compute it from sums or means over the batch, or after the loop"
+        if "left over" in why:
+            do = "keep it in the loop that has the batch, by if first is None: first = x, or in a list"
         self.trouble(
             "metrics",
             node,
@@ -246,7 +249,7 @@ class Wholes(Core):
             share.loaders,
             what="a value of one worker's share is used here",
             why=why,
-            do="compute it from sums or means over the batch, or after the loop",
+            do=do,
         )
 
     def trouble(
