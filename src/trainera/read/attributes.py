@@ -7,7 +7,18 @@ from trainera.read import shapes, tables, tensors
 from trainera.read.containers import Containers
 from trainera.read.core import Frame
 from trainera.read.facts import Spot
-from trainera.read.kinds import PLAIN, Class, Func, Instance, Kind, Lost, Model, Shard, Share
+from trainera.read.kinds import (
+    PLAIN,
+    Class,
+    Func,
+    Instance,
+    Kind,
+    Lost,
+    Model,
+    Shard,
+    Share,
+    left_over,
+)
 from trainera.read.lattice import holds_share
 from trainera.read.suspects import loose_parameter
 from trainera.read.wholes import first_share
@@ -35,8 +46,7 @@ class Attributes(Containers):
             return kind
         if any((cls.node, node.attr) in self.fresh.now for cls in self.lineage(owner.cls)):
             return kind
-        text = ast.unparse(node)
-        return Lost(first_share(kind).loaders, f"'{text}' is left over from an earlier batch")
+        return left_over(ast.unparse(node), first_share(kind).loaders, "batch")
 
     def _attribute_of_share(self, node: ast.Attribute, owner: Share, frame: Frame) -> Kind:
         if isinstance(owner, Lost):

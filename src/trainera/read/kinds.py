@@ -271,6 +271,16 @@ class Lost(Share):
     """A share of which the whole cannot be told; `why` says how it came to be."""
 
     why: str = ""
+    do: str = "compute it from sums or means over the batch, or after the loop"
+
+
+def left_over(name: str, loaders: Nodes, of: str) -> Lost:
+    """What a name holds of an earlier batch or pass."""
+    return Lost(
+        loaders,
+        why=f"'{name}' is left over from an earlier {of}",
+        do="keep it in the loop that has the batch: in a list, or by if first is None: first = x",
+    )
 
 
 PLAIN = Kind()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TypeGuard
 
 from trainera.read.core import Env
-from trainera.read.kinds import Lost
+from trainera.read.kinds import Lost, left_over
 from trainera.read.lattice import holds_share
 from trainera.read.source import SourceFile
 from trainera.read.wholes import first_share
@@ -75,7 +75,7 @@ def stale(env: Env | None, bound: set[str]) -> Env | None:
     for name, kind in env.items():
         if holds_share(kind) and not isinstance(kind, Lost) and name in bound:
             loaders = first_share(kind).loaders
-            result[name] = Lost(loaders, f"'{name}' is left over from an earlier batch")
+            result[name] = left_over(name, loaders, "batch")
         else:
             result[name] = kind
     return result

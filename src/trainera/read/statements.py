@@ -17,6 +17,7 @@ from trainera.read.kinds import (
     Model,
     Shard,
     Share,
+    left_over,
 )
 from trainera.read.lattice import element, flat, holds_share, is_zero, join
 from trainera.read.lifetimes import is_main_guard, stale
@@ -127,8 +128,7 @@ class Statements(Sets):
         for waiting in (*self.frames, frame):
             for name, kind in (waiting.env or {}).items():
                 if isinstance(kind, Share) and kind.loaders == loaders:
-                    why = f"'{name}' is left over from an earlier pass"
-                    self.bind(name, Lost(loaders, why), waiting)
+                    self.bind(name, left_over(name, loaders, "pass"), waiting)
         self.facts.loops[frame.context, node] = loop
         frame.loops.append(loop)
         return loop

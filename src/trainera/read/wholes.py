@@ -238,18 +238,16 @@ class Wholes(Core):
 
     def trouble_with(self, node: ast.AST, kind: Kind, frame: Frame) -> None:
         share = first_share(kind)
-        why = share.why if isinstance(share, Lost) else "how to make the whole is not known"
-        do = "compute it from sums or means over the batch, or after the loop"
-        if "left over" in why:
-            do = "keep it in the loop that has the batch, by if first is None: first = x, or in a list"
+        if not isinstance(share, Lost):
+            share = Lost(share.loaders, "how to make the whole is not known")
         self.trouble(
             "metrics",
             node,
             frame,
             share.loaders,
             what="a value of one worker's share is used here",
-            why=why,
-            do=do,
+            why=share.why,
+            do=share.do,
         )
 
     def trouble(
