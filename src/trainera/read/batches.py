@@ -20,20 +20,25 @@ class Batches(Draws):
 
         Then another batch has come, whose slices say nothing of this one's: all take it whole.
         """
-        if not self.open_loops:
+        if node in self.decisions.glances:
+            self._glances(node, frame)
+            return PLAIN
+        if not (self.loop_depth or self._glances(node, frame) or self.open_loops):
             self.by_hand |= batches.origins if isinstance(batches, Loader) else batches.loaders
+        return element(batches)
+
+    def _glances(self, node: ast.Call, frame: Frame) -> bool:
+        """Notes that it is the first batch of a new pass that is asked for."""
         begun = node.args[0]
         if not isinstance(begun, ast.Call) or not begun.args:
-            return element(batches)
+            return False
         loader = self.eval(begun.args[0], frame)
-        if not isinstance(loader, Loader):
-            return element(batches)
-        decided = node in self.decisions.glances
-        if decided or not (self.loop_depth or _persists(loader)):
-            self.facts.glances[frame.context, node] = Glance(
-                loader=begun.args[0], file=frame.file, loaders=loader.origins
-            )
-        return PLAIN if decided else element(batches)
+        if not isinstance(loader, Loader) or _persists(loader):
+            return False
+        self.facts.glances[frame.context, node] = Glance(
+            loader=begun.args[0], file=frame.file, loaders=loader.origins
+        )
+        return True
 
     def collected(self, node: ast.Call, loaders: Nodes, frame: Frame) -> None:
         self.trouble(

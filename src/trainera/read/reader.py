@@ -5,6 +5,7 @@ import ast
 from trainera.read.calls import Calls
 from trainera.read.core import Frame
 from trainera.read.facts import Decisions, Facts
+from trainera.read.freshness import Freshness
 from trainera.read.kinds import PLAIN, Class, Func, Instance
 from trainera.read.source import SourceFile
 
@@ -24,6 +25,7 @@ def read(files: dict[str, SourceFile], decisions: Decisions) -> tuple[Facts, fro
         reader.modules = {}
         reader.changed = False
         reader.mode = "train"
+        reader.fresh = Freshness()
         reader.active.clear()
         reader.visited.clear()
         reader.used.clear()
