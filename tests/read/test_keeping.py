@@ -130,3 +130,39 @@ def test_a_method_is_not_called_ahead_of_its_time() -> None:
     """
     lines = changed(script(before=learner, loss="learner.give(x, y)", backward="learner.learn()"))
     assert "(self.loss * crew.current().share).backward()" in lines
+
+
+STEP = "def note(out, x, y):\n    out['loss'] = criterion(model(x), y)\n    out['n'] = len(x)"
+
+
+def test_a_dictionary_of_somebody_else_is_given_wholes() -> None:
+    look = "with torch.no_grad(): note(out, x, y)\nprint(out['loss'].item(), out['n'])"
+    added = beyond(before=STEP, step=f"out = {{}}\n{look}")
+    assert added == [
+        "out['loss'] = crew.current().mean(criterion(model(x), y))",
+        "out['n'] = crew.current().sum(len(x))",
+    ]
+    assert beyond(before="log = {}\nalso = log", step="log['x'] = x", end="print(also['x'])") == [
+        "log['x'] = loader.gather(x)"
+    ]
+
+
+def test_a_dictionary_of_ones_own_holds_shares() -> None:
+    """Until another batch comes: then what it holds is left over, and the rest is as it was."""
+    before = "state = {'n': 0}"
+    every = "state['x'] = x\nstate['n'] += len(x)"
+    assert beyond(before=before, step=every, end="print(state['n'], state['x'].sum().item())") == [
+        "state['n'] += loader.sum(len(x))",
+        "print(state['n'], loader.sum(state['x'].sum().item()))",
+    ]
+    found = refused(before=before, step="if epoch == 0: state['x'] = x", end="print(state['x'])")
+    assert [why for *_, why in found] == ["'state['x']' is left over from an earlier batch"]
+
+
+def test_a_pair_of_an_earlier_batch() -> None:
+    found = refused(
+        before="pair = None",
+        loss="if pair: print(model(pair[0]).sum().item())\nloss = criterion(model(x), y)",
+        step="if epoch == 0: pair = (x, y)",
+    )
+    assert [why for *_, why in found] == ["'pair' is left over from an earlier batch"]

@@ -27,7 +27,7 @@ from trainera.read.kinds import (
     Whole,
 )
 from trainera.read.lattice import holds_share, models_in, unpacked, whole_of
-from trainera.read.lifetimes import is_main_guard
+from trainera.read.lifetimes import is_main_guard, made_here
 from trainera.read.wholes import first_share
 
 
@@ -223,9 +223,12 @@ class Assignments(Keeping):
         if isinstance(owner, Mapping) and isinstance(target.value, ast.Name):
             key = self.eval(target.slice, frame)
             if isinstance(key, Const) and isinstance(key.value, str):
-                items = dict(owner.items) | {key.value: kind}
-                self.bind(target.value.id, Mapping(tuple(items.items())), frame)
-                return
+                if owner.get(key.value) == kind:
+                    return
+                if made_here(target.value, frame.file):
+                    items = dict(owner.items) | {key.value: kind}
+                    self.bind(target.value.id, Mapping(tuple(items.items())), frame)
+                    return
         if isinstance(owner, Shard):
             self.written(target, frame)
             self.filled(target, kind, frame)

@@ -2,13 +2,16 @@
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeGuard
 
 from trainera.read.core import Env
-from trainera.read.kinds import Lost, left_over
+from trainera.read.kinds import Kind, Lost, Mapping, left_over
 from trainera.read.lattice import holds_share
 from trainera.read.source import SourceFile
 from trainera.read.wholes import first_share
+
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def outlives(target: ast.Name, loop: ast.AST, file: SourceFile) -> bool:
@@ -67,18 +70,57 @@ def _is(node: ast.AST, text: str) -> TypeGuard[ast.Name | ast.Attribute]:
     return isinstance(node, ast.Name) and node.id == text
 
 
+def made_here(name: ast.Name, file: SourceFile) -> bool:
+    """Whether what a name holds is this function's own, and has no other name."""
+    scope: ast.AST = name
+    while scope in file.parents and not isinstance(scope, FUNCTIONS):
+        scope = file.parents[scope]
+    nodes = list(ast.walk(scope))
+    bound = any(_is(node, name.id) and isinstance(node.ctx, ast.Store) for node in nodes)
+    shared = any(
+        (isinstance(node, ast.Global | ast.Nonlocal) and name.id in node.names)
+        or (isinstance(node, ast.Assign) and _is(node.value, name.id))
+        for node in nodes
+    )
+    return bound and not shared
+
+
+def names_bound(statement: ast.AST) -> set[str]:
+    """The names that are bound in it, or one of whose items is."""
+    found = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name | ast.Subscript) and isinstance(node.ctx, ast.Store):
+            while isinstance(node, ast.Subscript):
+                node = node.value
+            if isinstance(node, ast.Name):
+                found.add(node.id)
+    return found
+
+
 def stale(env: Env | None, bound: set[str]) -> Env | None:
     """The names at the start of the next batch: shares of the last one are worth nothing now."""
     if env is None:
         return None
-    result: Env = {}
-    for name, kind in env.items():
-        if holds_share(kind) and not isinstance(kind, Lost) and name in bound:
-            loaders = first_share(kind).loaders
-            result[name] = left_over(name, loaders, "batch")
-        else:
-            result[name] = kind
-    return result
+    return {
+        name: outdated(kind, name, "batch") if name in bound else kind for name, kind in env.items()
+    }
+
+
+def outdated(kind: Kind, name: str, of: str) -> Kind:
+    """What a name holds when another batch, or pass, has come: its shares are lost."""
+    if isinstance(kind, Lost) or not holds_share(kind):
+        return kind
+    if isinstance(kind, Mapping):
+        items = ((key, outdated(item, f"{name}[{key!r}]", of)) for key, item in kind.items)
+        return replace(kind, items=tuple(items))
+    return left_over(name, first_share(kind).loaders, of)
+
+
+def holds_lost(kind: Kind) -> bool:
+    """Whether a name is, or has an item that is, left over from before."""
+    if isinstance(kind, Mapping):
+        return any(holds_lost(item) for _, item in kind.items)
+    return isinstance(kind, Lost)
 
 
 def is_main_guard(test: ast.expr) -> bool:

@@ -13,16 +13,14 @@ from trainera.read.kinds import (
     Kind,
     Listing,
     Loader,
-    Lost,
     Model,
     Shard,
-    Share,
-    left_over,
 )
 from trainera.read.lattice import element, flat, holds_share, is_zero, join
-from trainera.read.lifetimes import is_main_guard, stale
+from trainera.read.lifetimes import holds_lost, is_main_guard, names_bound, outdated, stale
 from trainera.read.records import is_structure
 from trainera.read.sets import Sets
+from trainera.read.wholes import first_share
 
 MAX_ROUNDS = 6
 
@@ -127,8 +125,8 @@ class Statements(Sets):
         )
         for waiting in (*self.frames, frame):
             for name, kind in (waiting.env or {}).items():
-                if isinstance(kind, Share) and kind.loaders == loaders:
-                    self.bind(name, left_over(name, loaders, "pass"), waiting)
+                if holds_share(kind) and first_share(kind).loaders == loaders:
+                    self.bind(name, outdated(kind, name, "pass"), waiting)
         self.facts.loops[frame.context, node] = loop
         frame.loops.append(loop)
         return loop
@@ -180,12 +178,7 @@ class Statements(Sets):
         loop: LoopFact | None,
     ) -> None:
         entry = dict(frame.env or {})
-        bound = {
-            name.id
-            for part in body
-            for name in ast.walk(part)
-            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
-        }
+        bound = set().union(*map(names_bound, body))
         head: Env | None = dict(entry)
         mode_at_entry = mode_at_head = self.mode
         fresh_at_head = self.fresh.now
@@ -229,7 +222,7 @@ class Statements(Sets):
         breaks = frame.breaks.pop()
         frame.continues.pop()
         # What was lost before the loop is found again where the loop binds it anew.
-        kept = {n: k for n, k in entry.items() if not (isinstance(k, Lost) and n in (end or {}))}
+        kept = {n: k for n, k in entry.items() if not (holds_lost(k) and n in (end or {}))}
         frame.env = join_env(kept, end)
         self.run(orelse, frame)
         frame.env = join_env(frame.env, *breaks)
