@@ -26,9 +26,8 @@ from trainera.read.kinds import (
     Sum,
     Whole,
 )
-from trainera.read.lattice import holds_share, models_in, unpacked, whole_of
+from trainera.read.lattice import first_share, holds_share, models_in, unpacked, whole_of
 from trainera.read.lifetimes import is_main_guard, made_here
-from trainera.read.wholes import first_share
 
 
 class Assignments(Keeping):

@@ -9,19 +9,23 @@ from trainera.read.core import Frame
 from trainera.read.facts import Spot
 from trainera.read.kinds import (
     PLAIN,
+    Bunch,
     Class,
     Func,
-    Instance,
     Kind,
+    Listing,
     Lost,
+    Mapping,
     Model,
     Shard,
     Share,
     left_over,
 )
-from trainera.read.lattice import holds_share
+from trainera.read.lattice import first_share, holds_share, join
 from trainera.read.suspects import loose_parameter
-from trainera.read.wholes import first_share
+
+APART = Bunch | Listing | Mapping | Func
+"""What stands beside figures under a similar name: `loss_names` beside `loss_G`."""
 
 
 class Attributes(Containers):
@@ -38,15 +42,32 @@ class Attributes(Containers):
             return replace(kind, bound=owner)
         return kind or PLAIN
 
-    def _of_this_batch(
-        self, node: ast.Attribute, owner: Instance, kind: Kind, frame: Frame
-    ) -> Kind:
+    def of_this_batch(self, text: str, name: str, cls: Class, kind: Kind, frame: Frame) -> Kind:
         """What an object holds of a batch; worth nothing if it may be of an earlier one."""
-        if frame.lenient or not holds_share(kind):
+        if frame.lenient:
             return kind
-        if any((cls.node, node.attr) in self.fresh.now for cls in self.lineage(owner.cls)):
+        share = first_share(kind) if holds_share(kind) else self.of_a_batch(kind)
+        if share is None:
             return kind
-        return left_over(ast.unparse(node), first_share(kind).loaders, "batch")
+        sites = self.sites.get(cls.node, {})
+        if len(sites) > 1 and not all(sites.values()):
+            return Lost(share.loaders, f"there are several {cls.node.name}, of different batches")
+        if any((owner.node, name) in self.fresh.now for owner in self.lineage(cls)):
+            return kind
+        return left_over(text, share.loaders, "batch")
+
+    def by_computed_name(self, node: ast.Call, cls: Class, frame: Frame) -> Kind:
+        """``getattr(self, "loss_" + name)``: any of the attributes whose names begin like that."""
+        head = _head(node.args[1])
+        owners = self.lineage(cls)
+        names = {name for owner in owners for (of, name) in self.attributes if of is owner.node}
+        found: Kind | None = None
+        for name in sorted(names):
+            kind = self.attribute(cls, name)
+            if name.startswith(head) and kind is not None and not isinstance(kind, APART):
+                kind = self.of_this_batch(ast.unparse(node), name, cls, kind, frame)
+                found = join(found, kind)
+        return found or PLAIN
 
     def _attribute_of_share(self, node: ast.Attribute, owner: Share, frame: Frame) -> Kind:
         if isinstance(owner, Lost):
@@ -88,7 +109,7 @@ class Attributes(Containers):
             if isinstance(found, Model):
                 return replace(found, part=True, origins=owner.origins)
             if found is not PLAIN:
-                return found
+                return self.of_this_batch(ast.unparse(node), name, owner.cls, found, frame)
         if name == "training":
             return PLAIN
         if self.open_loops and not frame.lenient and not owner.part:
@@ -108,3 +129,12 @@ class Attributes(Containers):
             return
         how = "module" if owner.wrapped else "either"
         self.facts.bare[frame.context, node] = Spot(node=node, file=frame.file, what=how)
+
+
+def _head(node: ast.expr) -> str:
+    """What a text begins with that is put together when the script runs."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
+        return _head(node.left).partition("%")[0]
+    if isinstance(node, ast.JoinedStr) and node.values:
+        return _head(node.values[0])
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

@@ -84,6 +84,9 @@ class Calls(Methods):
             case Partial():
                 self.partials[node] = callee
                 return self.call_kind(callee.function, node, frame)
+            case Lost():  # a function that holds something of an earlier batch
+                self.whole_arguments(node, frame)
+                return callee
         return self.unknown(ast.unparse(node.func), node, frame)
 
     def _own_function(self, function: Func, node: ast.Call, frame: Frame) -> Kind:
@@ -204,7 +207,9 @@ class Calls(Methods):
         home = Frame(callee.file, 0, self.modules.get(function.module, {}), is_module=True)
         for name in (*names, *(parameter.arg for parameter in spec.kwonlyargs)):
             default = defaults.get(name)
-            callee.env[name] = self.eval(default, home) if default is not None else PLAIN
+            kind = self.eval(default, home) if default is not None else PLAIN
+            # It was made with the function, and outlives every batch.
+            callee.env[name] = replace(kind, born=None) if isinstance(kind, Bunch) else kind
         for name, value in zip(names, values, strict=False):
             callee.env[name] = value
         rest = dict(keywords)
@@ -231,6 +236,7 @@ class Calls(Methods):
             return self.make_loader(node, frame)
         network = any(base.startswith("torch.nn.") for base in bases)
         made: Kind = Model(frozenset({node}), cls) if network else Instance(cls)
+        self.sites.setdefault(cls.node, {})[node] = bool(self.open_loops)
         if any(map(is_meter, bases)) and "sync_on_compute" not in ast.unparse(cls.node):
             self.adds_up_itself(node, frame)
         if any(base.startswith(tables.OPTIMIZERS) for base in bases):

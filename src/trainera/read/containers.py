@@ -16,10 +16,9 @@ from trainera.read.kinds import (
     Mapping,
     Shard,
 )
-from trainera.read.lattice import element, holds_share
+from trainera.read.lattice import element, first_share, holds_share
 from trainera.read.operators import Operators
 from trainera.read.records import is_structure
-from trainera.read.wholes import first_share
 
 
 def is_namespace(node: ast.expr) -> bool:

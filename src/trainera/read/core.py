@@ -20,13 +20,15 @@ from trainera.read.kinds import (
     Class,
     External,
     Func,
+    Instance,
     Iter,
     Kind,
     Loader,
     Model,
     Partial,
+    Share,
 )
-from trainera.read.lattice import join
+from trainera.read.lattice import first_share, holds_share, join
 from trainera.read.source import SourceFile
 
 Env = dict[str, Kind]
@@ -48,6 +50,7 @@ class Frame:
     outer: int | None = None
     is_module: bool = False
     globals: set[str] = field(default_factory=set)
+    nonlocals: set[str] = field(default_factory=set)
     returns: Kind | None = None
     yields: Kind | None = None
     breaks: list[list[Env]] = field(default_factory=list)
@@ -90,6 +93,8 @@ class Core:
         self.frames: list[Frame] = []
         """The frames that wait for a call to return, outermost first."""
         self.fresh = Freshness()
+        self.sites: dict[ast.AST, dict[ast.AST, bool]] = {}
+        """Of each class, the calls that make its objects, and whether they do so for a batch."""
         self.by_hand: set[ast.AST] = set()
         """Loaders of which batches are taken by `next` outside of loops."""
         self.promoted: set[ast.AST] = set()
@@ -215,6 +220,24 @@ class Core:
         if new != self.attributes.get((cls.node, name)):
             self.attributes[cls.node, name] = new
             self.changed = True
+
+    def carried(self, kind: Kind) -> Share | None:
+        """Something of a batch inside of an object, a function that has ended, or a partial one."""
+        inside: list[Kind] = []
+        if isinstance(kind, Instance):
+            owners = {owner.node for owner in self.lineage(kind.cls)}
+            inside = [held for (node, _), held in self.attributes.items() if node in owners]
+        elif isinstance(kind, Func) and kind.scope not in {frame.scope for frame in self.frames}:
+            inside = list(self.scopes.get(kind.scope, ({}, None))[0].values())
+        elif isinstance(kind, Partial):
+            inside = [*kind.positional, *(value for _, value in kind.keywords)]
+        return next((first_share(held) for held in inside if holds_share(held)), None)
+
+    def of_a_batch(self, kind: Kind) -> Share | None:
+        """The same if it was made for a batch, so that it is worth nothing when that is over."""
+        if isinstance(kind, Instance) and not any(self.sites.get(kind.cls.node, {}).values()):
+            return None
+        return self.carried(kind)
 
     def lineage(self, cls: Class) -> list[Class]:
         """A class and its bases of the script's own, nearest first."""

@@ -82,6 +82,9 @@ class Definitions(Assignments):
         if not frame.is_module:
             frame.globals.update(node.names)
 
+    def do_nonlocal(self, node: ast.Nonlocal, frame: Frame) -> None:
+        frame.nonlocals.update(node.names)
+
 
 def _prefixes(name: str) -> list[str]:
     parts = name.split(".")

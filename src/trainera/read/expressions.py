@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from trainera.read import shapes, world
 from trainera.read.attributes import Attributes
-from trainera.read.core import Frame
+from trainera.read.core import Frame, join_env
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -30,6 +30,7 @@ from trainera.read.kinds import (
     Shard,
     Share,
     Solo,
+    Super,
     Whole,
 )
 from trainera.read.lattice import aligned_like, element, holds_share, join, sized, whole_of
@@ -51,6 +52,22 @@ class Expressions(Attributes):
         else:
             self.facts.shares.discard((frame.context, node))
         return kind
+
+    def _perhaps(self, node: ast.expr, frame: Frame) -> Kind:
+        """Evaluates what may not be evaluated at all."""
+        before, fresh = dict(frame.env or {}), self.fresh.now
+        kind = self.eval(node, frame)
+        if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
+            frame.env = join_env(before, frame.env)
+        self.fresh.meet(fresh, self.fresh.now)
+        return kind
+
+    def _of_base(self, owner: Super, name: str, frame: Frame) -> Kind:
+        """``super().name``: what the nearest base has, of the object itself."""
+        for base in owner.bases:
+            if self.attribute(base, name) is not None:
+                return self._member(owner.of, base, name, frame)
+        return PLAIN
 
     def _kind_of(self, node: ast.expr, frame: Frame) -> Kind:
         self.spend(frame)
@@ -81,7 +98,9 @@ class Expressions(Attributes):
             case ast.Compare():
                 return self._compare(node, frame)
             case ast.BoolOp():
-                kinds = [self.eval(value, frame) for value in node.values]
+                kinds = [self.eval(node.values[0], frame)]
+                for value in node.values[1:]:
+                    kinds.append(self._perhaps(value, frame))
                 if any(holds_share(kind) for kind in kinds):
                     if frame.lenient:
                         return next(kind for kind in kinds if holds_share(kind))
@@ -95,7 +114,7 @@ class Expressions(Attributes):
                 if known is not None:
                     return self.eval(node.body if known else node.orelse, frame)
                 self.condition(node.test, frame)
-                return join(self.eval(node.body, frame), self.eval(node.orelse, frame))
+                return join(self._perhaps(node.body, frame), self._perhaps(node.orelse, frame))
             case ast.Tuple() | ast.List():
                 loop = self.open_loops[-1].node if self.open_loops else None
                 return Bunch(tuple(self.eval(item, frame) for item in node.elts), loop)
@@ -183,9 +202,14 @@ class Expressions(Attributes):
                 return found or PLAIN
             case Share():
                 return self._attribute_of_share(node, owner, frame)
+            case Instance() if name == "__dict__":
+                share = self.carried(owner)
+                return PLAIN if share is None else Lost(share.loaders, "it is one of many values")
             case Instance():
                 kind = self._member(owner, owner.cls, name, frame)
-                return self._of_this_batch(node, owner, kind, frame)
+                return self.of_this_batch(ast.unparse(node), name, owner.cls, kind, frame)
+            case Super():
+                return self._of_base(owner, name, frame)
             case Class():
                 return self.attribute(owner, name) or PLAIN
             case Model():

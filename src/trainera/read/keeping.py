@@ -15,7 +15,12 @@ class Keeping(Writes):
     def kept(
         self, target: ast.Name | ast.Attribute, kind: Kind, frame: Frame, value: ast.expr | None
     ) -> Kind:
-        """Figures (the best so far, a moving average), and a batch that is set aside once."""
+        """Figures (the best so far, a moving average), and a batch that is set aside once.
+
+        And everything that an inner function stores in a name of the outer one.
+        """
+        if isinstance(target, ast.Name) and target.id in frame.nonlocals and holds_share(kind):
+            return self.make_whole(value or target, kind, frame)
         loop = self.open_loops[-1] if self.open_loops else None
         if value is None or loop is None or frame.lenient or not holds_share(kind):
             return kind

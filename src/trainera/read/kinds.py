@@ -87,6 +87,14 @@ class Instance(Kind):
 
 
 @dataclass(frozen=True)
+class Super(Kind):
+    """An object as one of the base classes of its class sees it."""
+
+    of: Instance
+    bases: tuple[Class, ...]
+
+
+@dataclass(frozen=True)
 class Model(Kind):
     """A network. `wrapped` once the engine's wrapper is around it; None: on some paths only."""
 

@@ -316,3 +316,17 @@ def unpacked(kind: Kind, place: int, length: int) -> Kind:
     if isinstance(kind, Share):
         return Lost(kind.loaders, "it is taken apart", models=kind.models)
     return element(kind)
+
+
+def first_share(kind: Kind) -> Share:
+    """Some share inside a value that holds one."""
+    if isinstance(kind, Share):
+        return kind
+    inside: list[Kind] = []
+    if isinstance(kind, Bunch):
+        inside = list(kind.items)
+    elif hasattr(kind, "element"):
+        inside = [kind.element]
+    elif hasattr(kind, "items"):
+        inside = [item for _, item in kind.items]
+    return next(first_share(item) for item in inside if holds_share(item))

@@ -10,6 +10,7 @@ from trainera.read.core import Frame
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
+    Class,
     Const,
     Count,
     External,
@@ -31,13 +32,21 @@ from trainera.read.kinds import (
     Share,
     Solo,
     Sum,
+    Super,
     Thing,
     Whole,
 )
-from trainera.read.lattice import element, holds_share, models_in, row_by_row, sized, whole_of
+from trainera.read.lattice import (
+    element,
+    first_share,
+    holds_share,
+    models_in,
+    row_by_row,
+    sized,
+    whole_of,
+)
 from trainera.read.records import as_record, moved_parts, named_fields
 from trainera.read.suspects import counts, is_figure, mixes_rows
-from trainera.read.wholes import first_share
 
 
 class Library(Batches):
@@ -212,10 +221,17 @@ class Library(Batches):
         if name == "dict":
             return Mapping(tuple(keywords.items())) if not positional else PLAIN
         if name == "super":
+            return self._super(node, frame)
+        if isinstance(first, Instance) and name in ("hasattr", "id", "type", "callable"):
             return PLAIN
+        if name == "getattr" and len(positional) > 1 and not isinstance(positional[1], Const):
+            if isinstance(first, Instance):
+                return self.by_computed_name(node, first.cls, frame)
         if name == "getattr" and len(positional) > 1 and isinstance(positional[1], Const):
             if isinstance(first, Instance | Model) and first.cls is not None:
-                return self._member(first, first.cls, str(positional[1].value), frame)
+                wanted = str(positional[1].value)
+                kind = self._member(first, first.cls, wanted, frame)
+                return self.of_this_batch(ast.unparse(node), wanted, first.cls, kind, frame)
             if isinstance(first, External):
                 return External(f"{first.name}.{positional[1].value}")
         if name == "getattr" and first == External("torch.optim"):
@@ -244,6 +260,20 @@ class Library(Batches):
         if name in ("set", "frozenset") and not isinstance(made, Whole):
             return Hashed()
         return made
+
+    def _super(self, node: ast.Call, frame: Frame) -> Kind:
+        """The object that a method is bound to, seen by the bases of the class it stands in."""
+        above: ast.AST | None = node
+        function: ast.AST | None = None
+        while above is not None and not isinstance(above, ast.ClassDef):
+            function = above if isinstance(above, ast.FunctionDef) else function
+            above = frame.file.parents.get(above)
+        if above is None or not isinstance(function, ast.FunctionDef) or not function.args.args:
+            return PLAIN
+        of = self.lookup(function.args.args[0].arg, frame)
+        if not isinstance(of, Instance):
+            return PLAIN
+        return Super(of, tuple(self.lineage(Class(above, frame.file.name))[1:]))
 
     # torch.nn, torch.optim, loaders.
 

@@ -1,16 +1,17 @@
 """How long a value lives, told from the order of the code."""
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
 from trainera.read.core import Env
-from trainera.read.kinds import Kind, Lost, Mapping, left_over
-from trainera.read.lattice import holds_share
+from trainera.read.kinds import Kind, Lost, Mapping, Share, left_over
+from trainera.read.lattice import first_share, holds_share
 from trainera.read.source import SourceFile
-from trainera.read.wholes import first_share
 
+Held = Callable[[Kind], Share | None]
+"""What of a batch is inside of an object or a function."""
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -97,21 +98,25 @@ def names_bound(statement: ast.AST) -> set[str]:
     return found
 
 
-def stale(env: Env | None, bound: set[str]) -> Env | None:
+def stale(env: Env | None, bound: set[str], held: Held) -> Env | None:
     """The names at the start of the next batch: shares of the last one are worth nothing now."""
     if env is None:
         return None
     return {
-        name: outdated(kind, name, "batch") if name in bound else kind for name, kind in env.items()
+        name: outdated(kind, name, "batch", held) if name in bound else kind
+        for name, kind in env.items()
     }
 
 
-def outdated(kind: Kind, name: str, of: str) -> Kind:
+def outdated(kind: Kind, name: str, of: str, held: Held) -> Kind:
     """What a name holds when another batch, or pass, has come: its shares are lost."""
-    if isinstance(kind, Lost) or not holds_share(kind):
+    if isinstance(kind, Lost):
         return kind
+    if not holds_share(kind):
+        inside = held(kind)
+        return kind if inside is None else left_over(name, inside.loaders, of)
     if isinstance(kind, Mapping):
-        items = ((key, outdated(item, f"{name}[{key!r}]", of)) for key, item in kind.items)
+        items = ((key, outdated(item, f"{name}[{key!r}]", of, held)) for key, item in kind.items)
         return replace(kind, items=tuple(items))
     return left_over(name, first_share(kind).loaders, of)
 

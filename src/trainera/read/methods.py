@@ -34,6 +34,7 @@ from trainera.read.kinds import (
 from trainera.read.lattice import (
     aligned_like,
     element,
+    first_share,
     holds_share,
     is_aligned,
     join,
@@ -45,7 +46,6 @@ from trainera.read.lattice import (
 from trainera.read.library import is_meter
 from trainera.read.networks import Networks
 from trainera.read.suspects import SCATTERS
-from trainera.read.wholes import first_share
 
 
 class Methods(Networks):
@@ -128,7 +128,8 @@ class Methods(Networks):
             return PLAIN
         many = function.attr == "extend" and isinstance(kinds[-1], Bunch | Listing | Params)
         kind = element(kinds[-1]) if many else kinds[-1]
-        if holds_share(kind) and not frame.lenient and (loop is None or owner.born is not loop):
+        outlives = not frame.lenient and (loop is None or owner.born is not loop)
+        if outlives and (holds_share(kind) or self.of_a_batch(kind)):
             kind = self.whole_arguments(node, frame)[-1]
         if isinstance(function.value, ast.Name) and kind != PLAIN:
             if owner != Bunch((), owner.born):

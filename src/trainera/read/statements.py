@@ -16,11 +16,10 @@ from trainera.read.kinds import (
     Model,
     Shard,
 )
-from trainera.read.lattice import element, flat, holds_share, is_zero, join
+from trainera.read.lattice import element, first_share, flat, holds_share, is_zero, join
 from trainera.read.lifetimes import holds_lost, is_main_guard, names_bound, outdated, stale
 from trainera.read.records import is_structure
 from trainera.read.sets import Sets
-from trainera.read.wholes import first_share
 
 MAX_ROUNDS = 6
 
@@ -125,8 +124,9 @@ class Statements(Sets):
         )
         for waiting in (*self.frames, frame):
             for name, kind in (waiting.env or {}).items():
-                if holds_share(kind) and first_share(kind).loaders == loaders:
-                    self.bind(name, outdated(kind, name, "pass"), waiting)
+                share = first_share(kind) if holds_share(kind) else self.of_a_batch(kind)
+                if share is not None and share.loaders == loaders:
+                    self.bind(name, outdated(kind, name, "pass", self.of_a_batch), waiting)
         self.facts.loops[frame.context, node] = loop
         frame.loops.append(loop)
         return loop
@@ -206,7 +206,9 @@ class Statements(Sets):
         for _ in range(MAX_ROUNDS):
             with self.on_trial() as trial:
                 end = once_through()
-                again = join_env(entry, stale(end, bound) if loop is not None else end)
+                again = join_env(
+                    entry, stale(end, bound, self.of_a_batch) if loop is not None else end
+                )
                 mode_again = mode_at_entry if self.mode == mode_at_entry else "either"
                 fresh_again = fresh_at_head & self.fresh.now
                 now, then = (again, mode_again, fresh_again), (head, mode_at_head, fresh_at_head)
@@ -219,6 +221,8 @@ class Statements(Sets):
         self.loop_depth -= 1
         if loop is not None:
             self.open_loops.pop()
+        elif self.open_loops:
+            self.fresh.meet(fresh_at_head, self.fresh.now)  # there may be no round at all
         breaks = frame.breaks.pop()
         frame.continues.pop()
         # What was lost before the loop is found again where the loop binds it anew.
@@ -290,11 +294,14 @@ class Statements(Sets):
     do_trystar = do_try
 
     def do_with(self, node: ast.With | ast.AsyncWith, frame: Frame) -> None:
+        fresh = self.fresh.now
         for item in node.items:
             kind = self.eval(item.context_expr, frame)
             if item.optional_vars is not None:
                 self.assign(item.optional_vars, kind, frame)
         self.run(node.body, frame)
+        if any("suppress" in ast.unparse(item.context_expr) for item in node.items):
+            self.fresh.meet(fresh, self.fresh.now)
 
     do_asyncwith = do_with
 

@@ -36,6 +36,7 @@ from trainera.read.kinds import (
     Whole,
 )
 from trainera.read.lattice import (
+    first_share,
     holds_share,
     join,
 )
@@ -72,6 +73,8 @@ class Wholes(Core):
         if frame.lenient:
             return PLAIN if holds_share(kind) else kind
         if not holds_share(kind):
+            if (inside := self.carried(kind)) is not None:
+                self._hands_over(node, inside.loaders, frame)
             self.facts.plain.add(key)
             return kind
         self.facts.plain.discard(key)
@@ -236,6 +239,17 @@ class Wholes(Core):
                     do="loop over the loader in the script itself",
                 )
 
+    def _hands_over(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
+        self.trouble(
+            "metrics",
+            node,
+            frame,
+            loaders,
+            what="an object that holds something of a batch is kept or handed over here",
+            why="what is done with it there cannot be seen",
+            do="keep or hand over the values themselves",
+        )
+
     def trouble_with(self, node: ast.AST, kind: Kind, frame: Frame) -> None:
         share = first_share(kind)
         if not isinstance(share, Lost):
@@ -296,20 +310,6 @@ def part_to_whole(kind: Kind) -> Any:
     if not holds_share(kind):
         return ""
     return how_to_whole(kind) or ways_to_whole(kind)
-
-
-def first_share(kind: Kind) -> Share:
-    """Some share inside a value that holds one."""
-    if isinstance(kind, Share):
-        return kind
-    inside: list[Kind] = []
-    if isinstance(kind, Bunch):
-        inside = list(kind.items)
-    elif hasattr(kind, "element"):
-        inside = [kind.element]
-    elif hasattr(kind, "items"):
-        inside = [item for _, item in kind.items]
-    return next(first_share(item) for item in inside if holds_share(item))
 
 
 def _turned(node: ast.expr) -> ast.expr | None:
