@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rules.tools import beyond, changed, refused, script
+from tests.rules.tools import beyond, changed, network, refused, script
 
 BOX = """\
 class Box:
@@ -166,3 +166,90 @@ def test_a_pair_of_an_earlier_batch() -> None:
         step="if epoch == 0: pair = (x, y)",
     )
     assert [why for *_, why in found] == ["'pair' is left over from an earlier batch"]
+
+
+HOLDER = """\
+class Holder:
+    def __init__(self, x=None):
+        self.x = x
+    def put(self, x):
+        self.x = x
+    def report(self):
+        print(self.x.mean().item())
+    def __str__(self):
+        return str(self.x.mean().item())
+class Child(Holder):
+    def report(self):
+        super().report()
+def closed_over(x):
+    def check():
+        return x.mean().item()
+    return check
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "step", "end"),
+    [
+        ("a, b = Holder(), Holder()", "a.put(x)\nif epoch == 0: b.put(x)", "b.report()"),
+        ("boxes = {n: Holder() for n in 'ab'}", "boxes['a'].put(x)", "boxes['a'].report()"),
+        ("kept = None", "if kept is None: kept = Holder(x)", "kept.report()"),
+        ("kept = []", "kept.append(Holder(x))", "kept[0].report()"),
+        ("h = Holder()", "h.put(x)\nkept = copy.deepcopy(h)", "kept.report()"),
+        ("h = Holder()", "h.put(x)\nprint(h)", "pass"),
+        ("h = Holder()", "h.put(x)\nprint(vars(h))", "pass"),
+        ("h = Holder()", "h.put(x)\nprint(h.__dict__['x'].mean())", "pass"),
+        ("check = None", "if check is None: check = closed_over(x)", "print(check())"),
+        ("check = None", "if check is None: check = partial(torch.mean, x)", "print(check())"),
+        ("h = Holder()", "epoch == 0 and h.put(x)", "h.report()"),
+        ("h = Holder()", "h.put(x) if epoch == 0 else None", "h.report()"),
+        ("h = Holder()", "for _ in range(epoch): h.put(x)", "h.report()"),
+        ("h = Holder()", "with suppress(ValueError): h.put(x)", "h.report()"),
+        ("h = Holder()", "if epoch == 0: h.put(x)", "print(getattr(h, 'x').mean().item())"),
+    ],
+)
+def test_what_holds_something_of_a_batch_cannot_be_kept(before: str, step: str, end: str) -> None:
+    imports = "import copy\nfrom contextlib import suppress\nfrom functools import partial"
+    refused(imports=imports, setup=HOLDER, before=before, step=step, end=end)
+
+
+def test_the_bases_of_a_class_are_followed() -> None:
+    added = beyond(setup=HOLDER, before="child = Child()", step="child.put(x)\nchild.report()")
+    assert added == ["print(crew.current().mean(self.x.mean().item()))"]
+
+
+def test_losses_by_their_names() -> None:
+    losses = """\
+class Losses:
+    loss_names = ["a", "b"]
+    def put(self, a):
+        self.loss_a = a.mean()
+        self.loss_b = a.pow(2).mean()
+    def current(self):
+        return {name: getattr(self, "loss_" + name).item() for name in self.loss_names}
+losses = Losses()
+"""
+    added = beyond(setup=losses, step="losses.put(model(x))\nprint(losses.current())")
+    assert len(added) == 1 and ".mean(getattr(self, 'loss_' + name)" in added[0].replace('"', "'")
+
+
+def test_what_an_inner_function_stores_in_an_outer_name_is_whole() -> None:
+    lines = """\
+def run():
+    kept = None
+    def keep(x):
+        nonlocal kept
+        kept = x
+    for x, y in loader:
+        keep(x)
+    print(kept.sum().item())
+run()
+"""
+    assert "kept = crew.current().gather(x)" in changed(script(after=lines))
+
+
+def test_a_network_that_keeps_a_queue_of_what_it_has_seen() -> None:
+    keeps = "self.queue[: len(x)] = x.detach()"
+    net = network(keeps, layers="self.register_buffer('queue', torch.zeros(20, 3))")
+    (found,) = refused(model=net)
+    assert found[2] == "the network keeps a figure of the batch it has just seen"

@@ -232,9 +232,19 @@ class Assignments(Keeping):
             self.written(target, frame)
             self.filled(target, kind, frame)
             return  # it stays a batch
+        if frame.lenient and holds_share(kind) and self._is_buffer(target.value, frame):
+            self.remembers(target, [first_share(kind)], frame)
         self.whole(target.slice, frame)
         if value is not None and holds_share(kind):
             self.make_whole(value, kind, frame)
+
+    def _is_buffer(self, node: ast.expr, frame: Frame) -> bool:
+        """Whether it is a tensor that a network keeps from batch to batch."""
+        if not isinstance(node, ast.Attribute):
+            return False
+        owner = self.eval(node.value, frame)
+        cls = owner.cls if isinstance(owner, Model) else None
+        return cls is not None and f"register_buffer('{node.attr}'" in ast.unparse(cls.node)
 
     def _unpack(
         self,

@@ -54,7 +54,7 @@ class Attributes(Containers):
             return Lost(share.loaders, f"there are several {cls.node.name}, of different batches")
         if any((owner.node, name) in self.fresh.now for owner in self.lineage(cls)):
             return kind
-        return left_over(text, share.loaders, "batch")
+        return left_over(text, share.loaders, "batch", acts=not holds_share(kind))
 
     def by_computed_name(self, node: ast.Call, cls: Class, frame: Frame) -> Kind:
         """``getattr(self, "loss_" + name)``: any of the attributes whose names begin like that."""

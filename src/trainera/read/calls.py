@@ -57,6 +57,8 @@ class Calls(Methods):
             if function.attr == "backward":
                 return self._backward(node, function, frame)
             owner = self.eval(function.value, frame)
+            if isinstance(owner, Lost) and owner.acts:
+                return self.make_whole(function.value, owner, frame)
             handled = self._method(node, function, owner, frame)
             if handled is not None:
                 return handled
@@ -85,8 +87,7 @@ class Calls(Methods):
                 self.partials[node] = callee
                 return self.call_kind(callee.function, node, frame)
             case Lost():  # a function that holds something of an earlier batch
-                self.whole_arguments(node, frame)
-                return callee
+                return self.make_whole(node.func, callee, frame)
         return self.unknown(ast.unparse(node.func), node, frame)
 
     def _own_function(self, function: Func, node: ast.Call, frame: Frame) -> Kind:

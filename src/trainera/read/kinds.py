@@ -280,12 +280,15 @@ class Lost(Share):
 
     why: str = ""
     do: str = "compute it from sums or means over the batch, or after the loop"
+    acts: bool = False
+    """An object or a function, which may do anything with it."""
 
 
-def left_over(name: str, loaders: Nodes, of: str) -> Lost:
+def left_over(name: str, loaders: Nodes, of: str, acts: bool = False) -> Lost:
     """What a name holds of an earlier batch or pass."""
     return Lost(
         loaders,
+        acts=acts,
         why=f"'{name}' is left over from an earlier {of}",
         do="keep it in the loop that has the batch: in a list, or by if first is None: first = x",
     )

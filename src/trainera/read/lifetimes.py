@@ -114,7 +114,7 @@ def outdated(kind: Kind, name: str, of: str, held: Held) -> Kind:
         return kind
     if not holds_share(kind):
         inside = held(kind)
-        return kind if inside is None else left_over(name, inside.loaders, of)
+        return kind if inside is None else left_over(name, inside.loaders, of, acts=True)
     if isinstance(kind, Mapping):
         items = ((key, outdated(item, f"{name}[{key!r}]", of, held)) for key, item in kind.items)
         return replace(kind, items=tuple(items))
