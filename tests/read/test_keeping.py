@@ -253,3 +253,9 @@ def test_a_network_that_keeps_a_queue_of_what_it_has_seen() -> None:
     net = network(keeps, layers="self.register_buffer('queue', torch.zeros(20, 3))")
     (found,) = refused(model=net)
     assert found[2] == "the network keeps a figure of the batch it has just seen"
+
+
+def test_a_network_that_fills_a_queue_row_by_row() -> None:
+    net = network("for row in x: self.queue[0] = row.detach()", layers="self.queue = [None]")
+    (found,) = refused(model=net)
+    assert found[2] == "the network keeps a figure of the batch it has just seen"

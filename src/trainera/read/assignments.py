@@ -199,19 +199,6 @@ class Assignments(Keeping):
                 do="freeze before training, or train the two stages as two scripts",
             )
 
-    def remembers(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> None:
-        """A network that keeps figures of its batches is no longer the same on all workers."""
-        shares = [kind for kind in kinds if isinstance(kind, Share)]
-        self.trouble(
-            "network",
-            node,
-            frame,
-            shares[0].loaders,
-            what="the network keeps a figure of the batch it has just seen",
-            why="each worker sees its slice only, so the copies would drift apart",
-            do="compute it in the training loop, where it is combined over the workers",
-        )
-
     def _assign_item(
         self, target: ast.Subscript, kind: Kind, frame: Frame, value: ast.expr | None
     ) -> None:

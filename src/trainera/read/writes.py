@@ -4,7 +4,7 @@ import ast
 
 from trainera.read.core import Frame
 from trainera.read.cuts import Cuts
-from trainera.read.kinds import Kind, Nodes, Shard, Whole
+from trainera.read.kinds import Kind, Nodes, Shard, Share, Whole
 
 
 class Writes(Cuts):
@@ -41,12 +41,29 @@ class Writes(Cuts):
             values += node.iter.args
         kinds = [kind, *(self.eval(value, frame) for value in values[1:])]
         shards = [one for one in kinds if isinstance(one, Shard) and not one.nested]
+        if frame.lenient and shards and shards[0].dim == 0:
+            for part in (inner for statement in node.body for inner in ast.walk(statement)):
+                if _fills_own(part):
+                    self.remembers(part, [shards[0]], frame)
         if frame.lenient or not shards:
             return
         names = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
         for part in (inner for statement in node.body for inner in ast.walk(statement)):
             if _changes(part, names):
                 self._writes_rows(part, shards[0].loaders, frame)
+
+    def remembers(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> None:
+        """A network that keeps figures of its batches is no longer the same on all workers."""
+        shares = [kind for kind in kinds if isinstance(kind, Share)]
+        self.trouble(
+            "network",
+            node,
+            frame,
+            shares[0].loaders,
+            what="the network keeps a figure of the batch it has just seen",
+            why="each worker sees its slice only, so the copies would drift apart",
+            do="compute it in the training loop, where it is combined over the workers",
+        )
 
     def _writes_rows(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
         self.trouble(
@@ -71,3 +88,12 @@ def _changes(node: ast.AST, names: set[str]) -> bool:
         in_place = method.endswith("_") and not method.startswith("_")
         return in_place and isinstance(owner, ast.Name) and owner.id in names
     return False
+
+
+def _fills_own(node: ast.AST) -> bool:
+    """``self.queue[i] = …``"""
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Store)
+        and ast.unparse(node.value).startswith("self.")
+    )
