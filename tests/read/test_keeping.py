@@ -259,3 +259,10 @@ def test_a_network_that_fills_a_queue_row_by_row() -> None:
     net = network("for row in x: self.queue[0] = row.detach()", layers="self.queue = [None]")
     (found,) = refused(model=net)
     assert found[2] == "the network keeps a figure of the batch it has just seen"
+
+
+def test_a_function_that_names_nothing_of_the_batch_may_be_handed_over() -> None:
+    imports = "import threading"
+    beyond(imports=imports, step="threading.Timer(1, lambda: print('a')).start()")
+    (found,) = refused(imports=imports, step="threading.Timer(1, lambda: print(x)).start()")
+    assert found[2] == "an object that holds something of a batch is kept or handed over here"

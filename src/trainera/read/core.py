@@ -222,13 +222,15 @@ class Core:
             self.changed = True
 
     def carried(self, kind: Kind) -> Share | None:
-        """Something of a batch inside of an object, a function that has ended, or a partial one."""
+        """Something of a batch inside of an object, or that a function names or was given."""
         inside: list[Kind] = []
         if isinstance(kind, Instance):
             owners = {owner.node for owner in self.lineage(kind.cls)}
             inside = [held for (node, _), held in self.attributes.items() if node in owners]
-        elif isinstance(kind, Func) and kind.scope not in {frame.scope for frame in self.frames}:
-            inside = list(self.scopes.get(kind.scope, ({}, None))[0].values())
+        elif isinstance(kind, Func):
+            around, _ = self.scopes.get(kind.scope, ({}, None))
+            names = {part.id for part in ast.walk(kind.node) if isinstance(part, ast.Name)}
+            inside = [held for name, held in around.items() if name in names]
         elif isinstance(kind, Partial):
             inside = [*kind.positional, *(value for _, value in kind.keywords)]
         return next((first_share(held) for held in inside if holds_share(held)), None)
