@@ -7,7 +7,8 @@ from trainera.crew.reduction import sum
 from trainera.crew.scaling import scaled
 from trainera.crew.splitting import Split, current, split, whole
 from trainera.crew.state import rank, size
-from trainera.crew.turns import Nobody, agree, bare, in_turn, once, same_input, through
+from trainera.crew.turns import Nobody, agree, in_turn, once
+from trainera.crew.wrapping import bare, same_input, through, with_frozen
 
 __all__ = [
     "Nobody",
@@ -31,4 +32,5 @@ __all__ = [
     "sum",
     "through",
     "whole",
+    "with_frozen",
 ]

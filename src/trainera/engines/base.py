@@ -33,6 +33,8 @@ class Engine:
     """What goes around the network in its final form."""
     wrap_with_idle_layers: str
     """The same for a network that has layers which get no gradients."""
+    wrap_with_frozen_layers: str
+    """The same for a network of which layers are frozen or freed once it is wrapped."""
     bare: str
     """The network inside its wrapper; ``{}`` if what goes around it gives it back as it is."""
     optimizer: Phrase | None = None

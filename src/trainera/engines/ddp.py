@@ -17,6 +17,10 @@ ENGINE = Engine(
     wrap_with_idle_layers=(
         "DistributedDataParallel({}, broadcast_buffers=False, find_unused_parameters=True)"
     ),
+    wrap_with_frozen_layers=(
+        "crew.with_frozen("
+        "DistributedDataParallel, {}, broadcast_buffers=False, find_unused_parameters=True)"
+    ),
     bare="{}.module",
     mean_weight="share",
     sum_weight="parts",

@@ -14,6 +14,7 @@ ENGINE = Engine(
     # The network stays as it is; all start from the first worker's weights.
     wrap=Phrase(text="crew.alike({})"),
     wrap_with_idle_layers="crew.alike({})",
+    wrap_with_frozen_layers="crew.alike({})",
     bare="{}",
     optimizer=Phrase(
         text="crew.averaged(hvd.DistributedOptimizer, {}{options})", imports=(HOROVOD, CREW)

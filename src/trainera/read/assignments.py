@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from trainera.read import tensors, world
 from trainera.read.core import Frame
-from trainera.read.facts import Carrier, Tally
+from trainera.read.facts import Carrier, Freeze, Tally
 from trainera.read.keeping import Keeping
 from trainera.read.kinds import (
     PLAIN,
@@ -184,20 +184,12 @@ class Assignments(Keeping):
             )
 
     def frees(self, node: ast.AST, owner: Kind, frame: Frame) -> None:
-        """Parameters are frozen or freed: fine while the network is built, not while it trains."""
-        if isinstance(owner, Share):
+        """Parameters are frozen or freed: of these networks or, if it cannot be told, of all."""
+        if isinstance(owner, Share) or frame.lenient:
             return  # gradients with respect to the batch itself
-        used = frozenset(self.used)
-        if used & (models_in(owner) or used) and not frame.lenient:
-            self.trouble(
-                "wrap",
-                node,
-                frame,
-                frozenset(),
-                what="parameters are frozen or freed after training has begun",
-                why="which gradients are averaged is settled when the network is wrapped",
-                do="freeze before training, or train the two stages as two scripts",
-            )
+        for origin in models_in(owner) or frozenset(self.used):
+            used, carriers = origin in self.used, len(self.facts.carriers)
+            self.facts.freezes[origin, node] = Freeze(carriers=carriers, used=used)
 
     def _assign_item(
         self, target: ast.Subscript, kind: Kind, frame: Frame, value: ast.expr | None

@@ -4,13 +4,13 @@ import ast
 from dataclasses import replace
 
 from trainera.read import tables
+from trainera.read.conditions import Conditions
 from trainera.read.core import Frame
 from trainera.read.facts import Spot
 from trainera.read.kinds import PLAIN, Const, Kind, Lost, Shard, Thing, Whole
-from trainera.read.wholes import Wholes
 
 
-class Cuts(Wholes):
+class Cuts(Conditions):
     """The part of the analyser that makes shares of wholes."""
 
     def cut(self, node: ast.expr, rows: Shard, frame: Frame) -> Shard | None:

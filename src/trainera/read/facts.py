@@ -126,6 +126,16 @@ class Carrier:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Freeze:
+    """Parameters of a network are frozen or freed."""
+
+    carriers: int
+    """How many there were by then."""
+    used: bool
+    """Whether the network had been given a batch."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Spot:
     """A single expression that a rule changes, e.g. a save or an access through the wrapper."""
 
@@ -197,6 +207,8 @@ class Facts:
     """Parameters of networks that are used outside of them, and by none of their methods."""
     free: dict[ast.AST, Spot] = field(default_factory=dict)
     """Parameters that belong to no network."""
+    freezes: dict[tuple[ast.AST, ast.AST], Freeze] = field(default_factory=dict)
+    """By network, and by the place where it is done."""
     aside: dict[ast.AST, Spot] = field(default_factory=dict)
     """Networks of which a part, such as a weight, is used in a loop over batches."""
     shares: set[Key] = field(default_factory=set)

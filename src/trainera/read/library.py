@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from trainera.read import meetings, stacking, tables, tensors, world
 from trainera.read.batches import COLLECTORS, Batches
+from trainera.read.conditions import asks_for_list
 from trainera.read.containers import is_namespace
 from trainera.read.core import Frame
 from trainera.read.kinds import (
@@ -237,7 +238,7 @@ class Library(Batches):
         if name == "getattr" and first == External("torch.optim"):
             return External("torch.optim.Optimizer")
         if name == "isinstance":
-            if isinstance(first, Model):
+            if isinstance(first, Model) and not asks_for_list(node):
                 self.through_wrapper(node.args[0], first, frame, "")
             return PLAIN
         if name == "print" and frame.lenient and any(holds_share(k) for k in positional):

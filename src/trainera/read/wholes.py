@@ -14,12 +14,10 @@ from trainera.read.kinds import (
     PLAIN,
     Blend,
     Bunch,
-    Const,
     Count,
     Instance,
     Iter,
     Kind,
-    Listing,
     Loader,
     Lost,
     Mapping,
@@ -29,7 +27,6 @@ from trainera.read.kinds import (
     Own,
     Shape,
     Shard,
-    Share,
     Solo,
     Sum,
     Thing,
@@ -136,30 +133,6 @@ class Wholes(Core):
                 why="workers with different slices would take different paths",
                 do="decide in the training loop, or sample by sample with torch.where",
             )
-
-    def truth(self, node: ast.expr, frame: Frame) -> bool | None:
-        """The value of a test that is known from constants in the script."""
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            known = self.truth(node.operand, frame)
-            return None if known is None else not known
-        if not isinstance(node, ast.Compare) or len(node.ops) != 1:
-            return None
-        left, right = (self.eval(part, frame) for part in (node.left, node.comparators[0]))
-        operator = node.ops[0]
-        if isinstance(operator, ast.Is | ast.IsNot) and isinstance(right, Const):
-            if right.value is not None or type(left) in (Kind, Thing):
-                return None
-            found = isinstance(left, Const) and left.value is None
-            if isinstance(left, Share | Whole | Bunch | Listing) and _named(node.left) in (
-                frame.file.emptied
-            ):
-                return None  # a figure that is not there yet in the first round of a loop
-            return found == isinstance(operator, ast.Is)
-        if isinstance(left, Const) and isinstance(right, Const):
-            if isinstance(left.value, str) and isinstance(right.value, str):
-                if isinstance(operator, ast.Eq | ast.NotEq):
-                    return (left.value == right.value) == isinstance(operator, ast.Eq)
-        return None
 
     def agreed(self, node: ast.expr, kind: Kind, frame: Frame) -> None:
         key = (frame.context, node)
@@ -329,10 +302,3 @@ def _of_self(node: ast.AST) -> bool:
         and part.value.id == "self"
         for part in ast.walk(node)
     )
-
-
-def _named(node: ast.expr) -> str:
-    """The last part of a dotted name."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""

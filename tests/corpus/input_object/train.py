@@ -42,11 +42,21 @@ class Translator:
         self.loss_net = self.loss_gan + self.loss_l1
         self.loss_net.backward()
 
+    def set_requires_grad(self, nets, requires_grad=False):
+        if not isinstance(nets, list):
+            nets = [nets]
+        for net in nets:
+            if net is not None:
+                for param in net.parameters():
+                    param.requires_grad = requires_grad
+
     def optimize(self):
         self.forward()
+        self.set_requires_grad(self.critic, True)
         self.critic_optimizer.zero_grad()
         self.backward_critic()
         self.critic_optimizer.step()
+        self.set_requires_grad(self.critic, False)
         self.optimizer.zero_grad()
         self.backward_net()
         self.optimizer.step()

@@ -36,6 +36,52 @@ def test_after_the_network_has_its_form(model: str, line: str) -> None:
     assert beyond(model=model) == [line]
 
 
+FREEZE = "def freeze(net):\n    for p in net.parameters():\n        p.requires_grad = False\n"
+EXPECTS_IT = (
+    "model = crew.with_frozen(DistributedDataParallel, {}, "
+    "broadcast_buffers=False, find_unused_parameters=True)"
+)
+
+
+@pytest.mark.parametrize(
+    ("parts", "made"),
+    [
+        ({"step": "model.requires_grad_(epoch > 1)"}, "nn.Linear(3, 1)"),
+        ({"setup": FREEZE, "end": "freeze(model)"}, "nn.Linear(3, 1)"),
+        ({"setup": FREEZE, "before": "freeze(model)"}, "nn.Linear(3, 1)"),
+        (
+            {
+                "model": "model = nn.Linear(3, 1)\nmodel.requires_grad_(False)",
+                "end": "model.requires_grad_(True)",
+            },
+            "model",
+        ),
+    ],
+)
+def test_layers_that_are_frozen_or_freed_later_on(parts: dict[str, str], made: str) -> None:
+    assert EXPECTS_IT.format(made) in beyond(**parts)
+
+
+def test_only_the_network_that_is_frozen() -> None:
+    setup = f"{FREEZE}other = nn.Linear(1, 1)"
+    loss = "freeze(other)\nloss = criterion(other(model(x)), y)"
+    source = script(setup=setup, loss=loss).replace(
+        "model.parameters()", "[*model.parameters(), *other.parameters()]"
+    )
+    _, after = converted(source)
+    assert "model = DistributedDataParallel(nn.Linear(3, 1), broadcast_buffers=False)" in after
+    assert EXPECTS_IT.format("nn.Linear(1, 1)").replace("model", "other") in after
+
+
+def test_a_network_or_a_list_of_networks() -> None:
+    """A question that is the same for the network and its wrapper."""
+    setup = (
+        "def freeze(nets):\n    if not isinstance(nets, (list, tuple)):\n        nets = [nets]\n"
+        "    for net in nets:\n        net.requires_grad_(False)"
+    )
+    assert beyond(setup=setup, end="freeze(model)") == [EXPECTS_IT.format("nn.Linear(3, 1)")]
+
+
 def test_a_network_of_which_only_a_part_is_used() -> None:
     """The wrapper averages after calls of the network: never called, it would do nothing."""
     both = "[*model.parameters(), *table.parameters()]"
@@ -191,15 +237,6 @@ def test_layers_that_are_told_where_the_batch_is(layer: str) -> None:
                 "x = x.view(8, 3)",
                 "the batch size is fixed in the network",
                 "a worker's slice has fewer rows",
-            ),
-        ),
-        (
-            {"step": "if epoch == 1:\n    model.weight.requires_grad = False"},
-            (
-                "wrap",
-                "model.weight.requires_grad = False",
-                "parameters are frozen or freed after training has begun",
-                "which gradients are averaged is settled when the network is wrapped",
             ),
         ),
         (

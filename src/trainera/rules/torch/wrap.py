@@ -13,6 +13,9 @@ while they are computed, and gives all workers the first one's weights to start 
 
 **Safety.** Buffers need no broadcast: batch normalisation keeps them equal (see `batchnorm`).
 
+Where layers are frozen or freed while the script trains, the wrapper is told to expect it, and is
+given those that are frozen at the start as well: `crew.with_frozen(DistributedDataParallel, …)`.
+
 **Limits.** A training step that goes past the wrapper, say through a layer of the network, is
 refused: its gradients would not be averaged. For methods of the network see `access`.
 """
@@ -23,7 +26,7 @@ from dataclasses import replace
 
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Keyword, Options, Unwrap
-from trainera.read.facts import Carrier, Facts, Spot
+from trainera.read.facts import Carrier, Facts, Freeze, Spot
 from trainera.read.kinds import Nodes
 from trainera.read.source import SourceFile
 from trainera.rules.torch._tools import Finding, after, edit, refuse, wrap
@@ -35,16 +38,22 @@ def carriers(facts: Facts) -> dict[ast.AST, Carrier]:
     """For each trained network the place where it is wrapped."""
     chosen: dict[ast.AST, Carrier] = {}
     for origin in _in_order(facts.trained):
-        before_use = facts.carriers[: facts.first_use.get(origin, len(facts.carriers))]
-        found = [carrier for carrier in before_use if origin in carrier.models]
-        found = [carrier for carrier in found if not carrier.repeated] or found
-        if not found:
+        places = _possible(facts, origin)
+        if not places:
             continue
+        found = [facts.carriers[place] for place in places]
         last = found[-1]
         if last.conditional:
             last = _after_condition(last, found) or last
-        chosen[origin] = _after_surgery(last)
+        chosen[origin] = _after_surgery(last, [n for n, one in frozen(facts, origin) if one.used])
     return chosen
+
+
+def _possible(facts: Facts, origin: ast.AST) -> list[int]:
+    """The numbers of the carriers after which a network may be wrapped."""
+    before_use = facts.carriers[: facts.first_use.get(origin, len(facts.carriers))]
+    found = [place for place, one in enumerate(before_use) if origin in one.models]
+    return [place for place in found if not before_use[place].repeated] or found
 
 
 def _in_order(nodes: Nodes) -> list[ast.AST]:
@@ -74,11 +83,21 @@ def _after_condition(last: Carrier, found: list[Carrier]) -> Carrier | None:
     return None
 
 
-def _after_surgery(carrier: Carrier) -> Carrier:
-    """Layers are replaced or frozen before the network is wrapped."""
+def frozen(facts: Facts, origin: ast.AST) -> Iterator[tuple[ast.AST, Freeze]]:
+    """Where parameters of a network are frozen or freed."""
+    return ((node, one) for (network, node), one in facts.freezes.items() if network is origin)
+
+
+def _after_surgery(carrier: Carrier, later_on: list[ast.AST]) -> Carrier:
+    """Layers are replaced or frozen before the network is wrapped, but for what is done later."""
     block, target = _block_of(carrier), ast.unparse(carrier.target)
     later = block[block.index(carrier.node) + 1 :] if carrier.node in block else []
-    surgery = [statement for statement in later if _operates_on(statement, target)]
+    surgery = [
+        statement
+        for statement in later
+        if _operates_on(statement, target)
+        and not any(carrier.file.within(node, statement) for node in later_on)
+    ]
     if not surgery:
         return carrier
     return replace(carrier, node=surgery[-1], value=None)
@@ -113,6 +132,15 @@ def idle_layers(facts: Facts) -> bool:
     # A parameter that the loss alone uses would count as idle, and then turn up with a gradient.
     # So several outputs are taken to be used, all of them; if not, the first step says so.
     return not facts.loose and any(_has_several_outputs(cls) for cls, _ in found)
+
+
+def freezes_later(facts: Facts, origin: ast.AST, carrier: Carrier) -> bool:
+    """Whether parameters of a network are frozen or freed after it was wrapped."""
+    made = _possible(facts, origin)[-1]
+    return any(
+        one.used or (one.carriers > made and not carrier.file.within(node, carrier.node))
+        for node, one in frozen(facts, origin)
+    )
 
 
 def _networks(file: SourceFile) -> Iterator[ast.ClassDef]:
@@ -160,7 +188,8 @@ def _forwards(cls: ast.ClassDef) -> Iterator[ast.FunctionDef]:
 
 def _loose(facts: Facts) -> Iterator[Finding]:
     """A parameter outside of forward() is fine as long as all layers get gradients."""
-    for spot in facts.loose.values() if idle_layers(facts) else ():
+    late = any(freezes_later(facts, *pair) for pair in carriers(facts).items())
+    for spot in facts.loose.values() if late or idle_layers(facts) else ():
         yield refuse(
             NAME,
             spot.file,
@@ -238,14 +267,16 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
                 "it has to be wrapped before it is used",
                 "assign it to a variable of its own before the training loop",
             )
-    for carrier in chosen.values():
+    for origin, carrier in chosen.items():
         target = ast.unparse(carrier.target)
         if (carrier.node, target) in done:
             continue
         done.add((carrier.node, target))
         imports = engine.wrap.imports
         phrase, more = engine.wrap.text, ""
-        if idle_layers(facts):
+        if freezes_later(facts, origin, carrier):
+            phrase, more = engine.wrap_with_frozen_layers, "; some are frozen for a time"
+        elif idle_layers(facts):
             phrase, more = engine.wrap_with_idle_layers, "; some layers get none"
         if carrier.value is not None:
             action = wrap(phrase)

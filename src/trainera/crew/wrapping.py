@@ -1,0 +1,92 @@
+"""What lies between a script and a network in the wrapper that averages its gradients."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch
+
+from trainera.crew.state import CREW
+
+Result = TypeVar("Result")
+
+
+def with_frozen(wrapper: Callable[..., Result], model: Any, **options: Any) -> Result:
+    """The model in the wrapper, which also knows the parameters that are frozen for now.
+
+    A wrapper averages the gradients of those that may learn when it is made, and of no others
+    that are freed later on.
+    """
+    frozen = [
+        parameter
+        for parameter in model.parameters()
+        if not parameter.requires_grad and (parameter.is_floating_point() or parameter.is_complex())
+    ]
+    for parameter in frozen:
+        parameter.requires_grad_(True)
+    try:
+        return wrapper(model, **options)
+    finally:
+        for parameter in frozen:
+            parameter.requires_grad_(False)
+
+
+class Through:
+    """Calls methods of a wrapped network as the wrapper would call its forward().
+
+    Only what goes through the wrapper's own call has its gradients averaged.
+    """
+
+    def __init__(self, wrapper: Any) -> None:
+        self._wrapper = wrapper
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        wrapper, module = self._wrapper, self._wrapper.module
+        method = getattr(module, name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            before = vars(module).get("forward")
+
+            def restore() -> None:
+                if before is None:
+                    vars(module).pop("forward", None)
+                else:
+                    module.forward = before
+
+            def forward(*args: Any, **kwargs: Any) -> Any:
+                restore()  # the method may call the network itself
+                return method(*args, **kwargs)
+
+            module.forward = forward
+            try:
+                return wrapper(*args, **kwargs)
+            finally:
+                restore()
+
+        return call
+
+
+def through(model: Any) -> Any:
+    """The model, its methods going through the wrapper if it has one."""
+    if isinstance(model, torch.nn.parallel.DistributedDataParallel):
+        return Through(model)
+    return model
+
+
+def same_input(model: Callable[..., Result]) -> Callable[..., Result]:
+    """The model, for input that is the same on every worker: its statistics are the whole's."""
+
+    def call(*args: Any, **kwargs: Any) -> Result:
+        before, CREW.alike = CREW.alike, True
+        try:
+            return model(*args, **kwargs)
+        finally:
+            CREW.alike = before
+
+    return call
+
+
+def bare(model: Any) -> Any:
+    """The model inside of a wrapper that averages gradients, or the model itself."""
+    if isinstance(model, torch.nn.parallel.DistributedDataParallel):
+        return model.module
+    return model
