@@ -4,6 +4,7 @@ import ast
 
 import pytest
 
+from trainera.read.inside import holds_share, models_in
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -25,7 +26,7 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import element, holds_share, is_zero, join, models_in
+from trainera.read.lattice import element, is_zero, join
 
 NODE, OTHER = ast.Pass(), ast.Pass()
 L, M = frozenset({NODE}), frozenset({OTHER})

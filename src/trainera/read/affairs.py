@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from trainera.read import world
 from trainera.read.core import Frame
+from trainera.read.inside import flat
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -18,7 +19,7 @@ from trainera.read.kinds import (
     Solo,
     Thing,
 )
-from trainera.read.lattice import element, flat
+from trainera.read.lattice import element
 from trainera.read.training import Training
 
 

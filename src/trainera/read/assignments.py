@@ -6,6 +6,7 @@ from dataclasses import replace
 from trainera.read import tensors, world
 from trainera.read.core import Frame
 from trainera.read.facts import Carrier, Freeze, Tally
+from trainera.read.inside import first_share, holds_share, models_in
 from trainera.read.keeping import Keeping
 from trainera.read.kinds import (
     PLAIN,
@@ -26,7 +27,7 @@ from trainera.read.kinds import (
     Sum,
     Whole,
 )
-from trainera.read.lattice import first_share, holds_share, models_in, unpacked, whole_of
+from trainera.read.lattice import unpacked, whole_of
 from trainera.read.lifetimes import is_main_guard, made_here
 
 

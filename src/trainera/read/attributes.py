@@ -7,6 +7,7 @@ from trainera.read import shapes, tables, tensors
 from trainera.read.containers import Containers
 from trainera.read.core import Frame
 from trainera.read.facts import Spot
+from trainera.read.inside import first_share, holds_share
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -21,7 +22,7 @@ from trainera.read.kinds import (
     Share,
     left_over,
 )
-from trainera.read.lattice import first_share, holds_share, join
+from trainera.read.lattice import join
 from trainera.read.suspects import loose_parameter
 
 APART = Bunch | Listing | Mapping | Func

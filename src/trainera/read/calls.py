@@ -3,10 +3,12 @@
 import ast
 from collections import Counter
 from dataclasses import replace
+from functools import reduce
 
 from trainera.read import tables
 from trainera.read.core import Frame
 from trainera.read.facts import Decisions
+from trainera.read.inside import holds_share
 from trainera.read.kinds import (
     PLAIN,
     UNKNOWN_YET,
@@ -14,6 +16,7 @@ from trainera.read.kinds import (
     Class,
     Const,
     Count,
+    Either,
     External,
     Func,
     Instance,
@@ -31,7 +34,7 @@ from trainera.read.kinds import (
     Sum,
     Thing,
 )
-from trainera.read.lattice import holds_share
+from trainera.read.lattice import join
 from trainera.read.library import is_meter
 from trainera.read.methods import Methods
 from trainera.read.networks import add_model
@@ -39,6 +42,7 @@ from trainera.read.records import as_record, field_names
 from trainera.read.source import SourceFile
 
 MAX_DEPTH = 40
+NETWORKS = ("torch.nn.", "torch.jit.ScriptModule")
 MAX_RECURSION = 2
 """Calls within calls of a function that are told apart by the numbers that they are given."""
 
@@ -50,6 +54,8 @@ class Calls(Methods):
         super().__init__(files, decisions)
         self.nested: Counter[ast.AST] = Counter()
         """How often each function is being called at the moment."""
+        self.cut_short = 0
+        """How often a call was not followed, because it was within itself or too deep."""
 
     def call(self, node: ast.Call, frame: Frame) -> Kind:
         function = node.func
@@ -72,6 +78,8 @@ class Calls(Methods):
                 return self.set_free(node, frame) if free else made
             case Func():
                 return self._own_function(callee, node, frame)
+            case Either():
+                return reduce(join, [self._own_function(f, node, frame) for f in callee.functions])
             case Class():
                 return self._instantiate(callee, node, frame)
             case Model():
@@ -150,7 +158,13 @@ class Calls(Methods):
         )
         context = self.contexts.setdefault(key, len(self.contexts) + 1)
         if context in self.active or len(self.frames) > MAX_DEPTH:
+            self.cut_short += 1
             return self.results.get(context, UNKNOWN_YET)
+        state = (self.learned, self.cut_short, self.mode)
+        asked = (context, self.learned, self.mode, self.fresh.now)
+        if asked in self.facts.calls:
+            result, self.fresh.now = self.facts.calls[asked]
+            return result
         callee = Frame(
             self.files[function.module],
             context,
@@ -181,6 +195,9 @@ class Calls(Methods):
         if callee.yields is not None:
             result = _generated(callee.yields, callee)
         self.results[context] = result
+        if lenient and not function.scope:
+            if state == (self.learned, self.cut_short, self.mode):
+                self.facts.calls[asked] = result, self.fresh.now
         return result
 
     def as_batches(self, kind: Kind, frame: Frame) -> Kind:
@@ -235,7 +252,7 @@ class Calls(Methods):
                 return record
         if any(base in tables.LOADERS for base in bases):
             return self.make_loader(node, frame)
-        network = any(base.startswith("torch.nn.") for base in bases)
+        network = any(base.startswith(NETWORKS) for base in bases)
         made: Kind = Model(frozenset({node}), cls) if network else Instance(cls)
         self.sites.setdefault(cls.node, {})[node] = bool(self.open_loops)
         if any(map(is_meter, bases)) and "sync_on_compute" not in ast.unparse(cls.node):

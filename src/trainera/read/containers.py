@@ -4,6 +4,7 @@ import ast
 from dataclasses import replace
 
 from trainera.read.core import Frame
+from trainera.read.inside import first_share, holds_share
 from trainera.read.kinds import (
     PLAIN,
     UNKNOWN_YET,
@@ -16,7 +17,7 @@ from trainera.read.kinds import (
     Mapping,
     Shard,
 )
-from trainera.read.lattice import element, first_share, holds_share
+from trainera.read.lattice import element
 from trainera.read.operators import Operators
 from trainera.read.records import is_structure
 

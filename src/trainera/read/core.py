@@ -15,9 +15,11 @@ from trainera.read.facts import (
     LoopFact,
 )
 from trainera.read.freshness import Freshness
+from trainera.read.inside import first_share, holds_share
 from trainera.read.kinds import (
     PLAIN,
     Class,
+    Either,
     External,
     Func,
     Instance,
@@ -28,11 +30,11 @@ from trainera.read.kinds import (
     Partial,
     Share,
 )
-from trainera.read.lattice import first_share, holds_share, join
+from trainera.read.lattice import join
 from trainera.read.source import SourceFile
 
 Env = dict[str, Kind]
-BUDGET = 400_000
+BUDGET = 1_000_000
 """Expressions looked at before a script counts as too intricate (a 300-line script needs 5,000)."""
 
 
@@ -109,6 +111,8 @@ class Core:
         """Networks that have been given a batch, in whatever round of a loop."""
         self.results: dict[Context, Kind] = {}
         self.changed = False
+        self.learned = 0
+        """How often anything has changed that functions look up: attributes, names of modules."""
         self._scope_numbers = count(1)
         self._spent = 0
 
@@ -199,6 +203,9 @@ class Core:
         if name in frame.globals:
             module = self.modules[frame.file.name]
             module[name] = join(module.get(name), kind)
+            self.learned += 1
+        if frame.is_module and frame.env.get(name) != kind:
+            self.learned += 1
         frame.env[name] = kind
 
     def attribute(self, cls: Class, name: str) -> Kind | None:
@@ -220,6 +227,7 @@ class Core:
         if new != self.attributes.get((cls.node, name)):
             self.attributes[cls.node, name] = new
             self.changed = True
+            self.learned += 1
 
     def carried(self, kind: Kind) -> Share | None:
         """Something of a batch inside of an object, or that a function names or was given."""
@@ -231,6 +239,9 @@ class Core:
             around, _ = self.scopes.get(kind.scope, ({}, None))
             names = {part.id for part in ast.walk(kind.node) if isinstance(part, ast.Name)}
             inside = [held for name, held in around.items() if name in names]
+        elif isinstance(kind, Either):
+            held_by = (self.carried(function) for function in kind.functions)
+            return next((share for share in held_by if share is not None), None)
         elif isinstance(kind, Partial):
             inside = [*kind.positional, *(value for _, value in kind.keywords)]
         return next((first_share(held) for held in inside if holds_share(held)), None)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from trainera.read import tables, tensors, world
 from trainera.read.affairs import Affairs
 from trainera.read.core import Frame
+from trainera.read.inside import holds_share
 from trainera.read.kinds import (
     PLAIN,
     UNKNOWN_YET,
@@ -26,7 +27,7 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import holds_share, whole_of
+from trainera.read.lattice import whole_of
 
 BY_CHANCE = Own("this worker's random numbers")
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from trainera.read import shapes, world
 from trainera.read.attributes import Attributes
 from trainera.read.core import Frame, join_env
+from trainera.read.inside import holds_share
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -33,7 +34,7 @@ from trainera.read.kinds import (
     Super,
     Whole,
 )
-from trainera.read.lattice import aligned_like, element, holds_share, join, sized, whole_of
+from trainera.read.lattice import aligned_like, element, join, sized, whole_of
 from trainera.read.sets import of_views, set_of
 from trainera.read.suspects import picks_rows
 from trainera.read.wholes import ALONE

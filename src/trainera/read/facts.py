@@ -216,6 +216,8 @@ class Facts:
     meters: dict[Key, Spot] = field(default_factory=dict)
     """Metrics that would add up the workers' states by themselves."""
     optimizers: dict[ast.AST, Nodes] = field(default_factory=dict)
+    calls: dict[object, tuple[Kind, frozenset[tuple[ast.AST, str]]]] = field(default_factory=dict)
+    """What calls inside of networks gave, and which attributes were fresh after them (`calls`)."""
     batchnorm: bool = False
     """Some network uses batch statistics, or its layers cannot be seen."""
     troubles: dict[tuple[ast.AST, str], Trouble] = field(default_factory=dict)

@@ -3,8 +3,8 @@
 import ast
 
 from trainera.read.core import Frame
+from trainera.read.inside import holds_share
 from trainera.read.kinds import Count, Kind, Mean, Share, Sum
-from trainera.read.lattice import holds_share
 from trainera.read.lifetimes import outlives, set_once
 from trainera.read.writes import Writes
 

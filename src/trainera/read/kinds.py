@@ -74,6 +74,13 @@ class Func(Kind):
 
 
 @dataclass(frozen=True)
+class Either(Kind):
+    """One of several functions of the script's, chosen when it runs."""
+
+    functions: tuple[Func, ...]
+
+
+@dataclass(frozen=True)
 class Class(Kind):
     node: ast.ClassDef
     module: str

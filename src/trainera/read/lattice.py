@@ -1,15 +1,17 @@
 """How kinds combine: where paths meet, and what stands inside of what."""
 
 from dataclasses import replace
+from functools import reduce
 
 from trainera.read import tables
+from trainera.read.inside import flat, models_in, wholes_in
 from trainera.read.kinds import (
-    NOBODY,
     PLAIN,
     Bunch,
     Class,
     Const,
     Count,
+    Either,
     External,
     Func,
     Hashed,
@@ -23,7 +25,6 @@ from trainera.read.kinds import (
     Mapping,
     Mean,
     Model,
-    Nodes,
     Optimizer,
     Own,
     Params,
@@ -65,6 +66,9 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
         if {left.name, right.name} <= tables.TYPED:
             return left  # one of the processor, one of the GPU
         return External("torch.optim.Optimizer") if optimizers else PLAIN
+    if isinstance(left, Func | Either) and isinstance(right, Func | Either):
+        functions = (*functions_of(left), *functions_of(right))
+        return Either(tuple({(one.node, one.bound): one for one in functions}.values()))
     if isinstance(left, Params) and isinstance(right, Params):
         return Params(left.models | right.models)
     if isinstance(left, Loss) and isinstance(right, Loss) and left.reduction == right.reduction:
@@ -85,9 +89,11 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Own | Hashed | Solo):
             return one
+        if isinstance(one, Params) and isinstance(other, Bunch | Listing | Mapping):
+            return Params(one.models | models_in(other))
         # A role outlives the plain value that stands for "not there yet".
         if type(one) in (Kind, Const, Thing) and isinstance(
-            other, Loader | Model | Optimizer | Func | Instance | Iter | Loss
+            other, Loader | Model | Optimizer | Func | Either | Instance | Iter | Loss
         ):
             return other
     return PLAIN
@@ -102,9 +108,14 @@ def _join_models(left: Model, right: Model) -> Kind:
         left.parallel or right.parallel,
         left.layer if left.layer == right.layer else "",
         left.layout or right.layout,
-        left.inside or right.inside,
+        tuple(dict.fromkeys(left.inside + right.inside)),
         () if left.classes == right.classes else _either(left.classes + right.classes),
     )
+
+
+def functions_of(kind: Func | Either) -> tuple[Func, ...]:
+    """The functions that may be called."""
+    return kind.functions if isinstance(kind, Either) else (kind,)
 
 
 def _either(classes: tuple[Class | None, ...]) -> tuple[Class | None, ...]:
@@ -141,7 +152,20 @@ def _join_shares(left: Kind, right: Kind) -> Kind:
             return share
         if isinstance(share, Sum | Count) and isinstance(other, Const) and is_zero(other):
             return share
+        if isinstance(share, Shard) and isinstance(other, Bunch | Listing | Mapping):
+            return _one_or_several(share, other)
     return Lost(loaders, "it is a share of a batch on one path and something else on another")
+
+
+def _one_or_several(one: Shard, several: Kind) -> Kind:
+    """A tensor, or several of them: as a network gives more while it trains."""
+    parts = flat(several)
+    shards = [part for part in parts if isinstance(part, Shard) and part.parts == one.parts]
+    loaders = one.loaders.union(*(shard.loaders for shard in shards))
+    models = one.models.union(*(shard.models for shard in shards))
+    if len(shards) < len(parts) or any(shard.dim != one.dim for shard in shards):
+        return Lost(loaders, "it is one tensor on one path and several on another", models=models)
+    return replace(one, loaders=loaders, nested=True, rank=None, vague=True, models=models)
 
 
 def in_parts(kind: Kind, parts: int) -> Kind:
@@ -171,22 +195,6 @@ def batch_first(kind: Kind) -> Kind:
     if isinstance(kind, Mapping):
         return replace(kind, items=tuple((key, batch_first(item)) for key, item in kind.items))
     return kind
-
-
-def flat(kind: Kind) -> list[Kind]:
-    """The kinds inside of containers."""
-    if isinstance(kind, Bunch):
-        return [inner for item in kind.items for inner in flat(item)]
-    if isinstance(kind, Listing):
-        return flat(kind.element)
-    if isinstance(kind, Mapping):
-        return [inner for _, item in kind.items for inner in flat(item)]
-    return [kind]
-
-
-def wholes_in(kind: Kind) -> list[Whole]:
-    """The whole batch's values inside of a value."""
-    return [inner for inner in flat(kind) if isinstance(inner, Whole)]
 
 
 def whole_of(*kinds: Kind) -> Kind:
@@ -254,49 +262,10 @@ def element(kind: Kind) -> Kind:
         why = "a batch is taken apart sample by sample"
         return Lost(kind.loaders, why, models=kind.models)
     if isinstance(kind, Model) and kind.inside:
-        return kind.inside[0]
+        told = [one for one in kind.inside if one.cls or one.choices or one.layout or one.inside]
+        layers: list[Kind] = [*told] or [kind.inside[0]]
+        return reduce(join, layers)
     return PLAIN
-
-
-def models_held(kind: Kind) -> tuple[Model, ...]:
-    """Networks among the arguments of a container such as `nn.Sequential`."""
-    if isinstance(kind, Model):
-        return (kind,)
-    if isinstance(kind, Bunch):
-        return tuple(model for item in kind.items for model in models_held(item))
-    if isinstance(kind, Listing):
-        return models_held(kind.element)
-    if isinstance(kind, Mapping):
-        return tuple(model for _, item in kind.items for model in models_held(item))
-    return ()
-
-
-def holds_share(kind: Kind) -> bool:
-    """Whether a share is somewhere inside a value."""
-    if isinstance(kind, Share):
-        return True
-    if isinstance(kind, Bunch):
-        return any(holds_share(item) for item in kind.items)
-    if isinstance(kind, Listing):
-        return holds_share(kind.element)
-    if isinstance(kind, Mapping):
-        return any(holds_share(item) for _, item in kind.items)
-    return False
-
-
-def models_in(kind: Kind) -> Nodes:
-    """The networks whose parameters are somewhere inside a value."""
-    if isinstance(kind, Params):
-        return kind.models
-    if isinstance(kind, Model):
-        return kind.origins
-    if isinstance(kind, Bunch):
-        return NOBODY.union(*(models_in(item) for item in kind.items))
-    if isinstance(kind, Listing):
-        return models_in(kind.element)
-    if isinstance(kind, Mapping):
-        return NOBODY.union(*(models_in(item) for _, item in kind.items))
-    return NOBODY
 
 
 def unpacked(kind: Kind, place: int, length: int) -> Kind:
@@ -313,20 +282,8 @@ def unpacked(kind: Kind, place: int, length: int) -> Kind:
         if kind.nested:
             return kind
         return Lost(kind.loaders, "a batch is taken apart sample by sample", models=kind.models)
+    if isinstance(kind, Lost):
+        return kind
     if isinstance(kind, Share):
         return Lost(kind.loaders, "it is taken apart", models=kind.models)
     return element(kind)
-
-
-def first_share(kind: Kind) -> Share:
-    """Some share inside a value that holds one."""
-    if isinstance(kind, Share):
-        return kind
-    inside: list[Kind] = []
-    if isinstance(kind, Bunch):
-        inside = list(kind.items)
-    elif hasattr(kind, "element"):
-        inside = [kind.element]
-    elif hasattr(kind, "items"):
-        inside = [item for _, item in kind.items]
-    return next(first_share(item) for item in inside if holds_share(item))

@@ -4,26 +4,21 @@ import ast
 from dataclasses import replace
 
 from trainera.read import meetings, stacking, tables, tensors, world
-from trainera.read.batches import COLLECTORS, Batches
-from trainera.read.conditions import asks_for_list
-from trainera.read.containers import is_namespace
+from trainera.read.batches import Batches
 from trainera.read.core import Frame
+from trainera.read.inside import holds_share, models_in
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
     Class,
     Const,
     Count,
-    External,
-    Hashed,
     Instance,
     Iter,
     Kind,
     Listing,
     Loader,
     Lost,
-    Mapping,
-    Mean,
     Model,
     Nodes,
     Own,
@@ -32,22 +27,13 @@ from trainera.read.kinds import (
     Shard,
     Share,
     Solo,
-    Sum,
     Super,
     Thing,
     Whole,
 )
-from trainera.read.lattice import (
-    element,
-    first_share,
-    holds_share,
-    models_in,
-    row_by_row,
-    sized,
-    whole_of,
-)
-from trainera.read.records import as_record, moved_parts, named_fields
-from trainera.read.suspects import counts, is_figure, mixes_rows
+from trainera.read.lattice import element, row_by_row, sized, whole_of
+from trainera.read.records import as_record, named_fields
+from trainera.read.suspects import is_figure, mixes_rows
 
 
 class Library(Batches):
@@ -118,6 +104,7 @@ class Library(Batches):
             called = self.eval(node.func, frame)
             if isinstance(called, Thing) and is_meter(called.name):
                 self.remembers(node, kinds, frame)
+            self.unseen(called)
             names = named_fields(called.origin) if isinstance(called, Thing) else []
             if names or (name.rsplit(".", 1)[-1][:1].isupper() and not positional):
                 record = as_record(names, positional, keywords)
@@ -145,7 +132,11 @@ class Library(Batches):
             whole = sized(whole)
         if name.startswith("torch.") and name.rpartition(".")[2] in tables.ROW_BY_ROW:
             whole = row_by_row(*kinds)
-        return whole if isinstance(whole, Whole | Own) else Thing(node, name)
+        if isinstance(whole, Whole | Own):
+            return whole
+        if frame.lenient or name.startswith(tables.ZOOS):
+            self.unseen(Thing(node, name))
+        return Thing(node, name)
 
     def assumed(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> Kind:
         """Inside a network, what is not known is taken to treat rows one by one."""
@@ -166,101 +157,8 @@ class Library(Batches):
         why = "it is not linear in the mean over the batch"
         return Lost(shares[0].loaders, why, models=models)
 
-    # Built-in functions.
     def builtin(self, name: str, node: ast.Call, frame: Frame) -> Kind:
-        positional, keywords = self.arguments(node, frame)
-        if name in ("enumerate", "iter", "zip"):
-            positional = [self.as_batches(kind, frame) for kind in positional]
-        first = positional[0] if positional else PLAIN
-        if name == "float" and isinstance(first, Mean | Sum | Count):
-            return tensors.without_gradient(first)
-        if name == "int" and isinstance(first, Sum | Count):
-            if isinstance(first, Count) or counts(node):
-                return tensors.without_gradient(first)
-        if name == "len" and isinstance(first, Shard):
-            if first.nested:  # of a structure it is the number of its parts, not of samples
-                return Lost(first.loaders, "how many samples a structure has is not its length")
-            if first.dim != 0:
-                return PLAIN
-            return Sum(first.loaders) if first.ragged else Count(first.loaders)
-        if name == "sum" and isinstance(first, Bunch | Listing):
-            item = element(first)
-            if isinstance(item, Mean | Sum | Params | Count):
-                return item
-        self.arguments_in_order(name, node, frame)
-        if name not in ("print", "isinstance", "hasattr", "getattr", "setattr", "type", "repr"):
-            self.needed_by_all(node, positional, frame)
-        if name in ("eval", "exec") or is_namespace(node):
-            return self.all_names(node, frame)
-        if name == "hash":
-            return self.hashes(node, frame)
-        if name == "enumerate":
-            if isinstance(first, Loader | Iter):
-                return Iter(loaders_of(first), Bunch((PLAIN, element(first))))
-            if isinstance(first, Bunch | Listing):
-                return Listing(Bunch((PLAIN, element(first))))
-        if name == "zip" and any(isinstance(kind, Loader | Iter) for kind in positional):
-            batches = [kind for kind in positional if isinstance(kind, Loader | Iter)]
-            loaders = frozenset().union(*(loaders_of(kind) for kind in batches))
-            return Iter(loaders, Bunch(tuple(element(kind) for kind in positional)))
-        if name == "iter" and isinstance(first, Loader | Iter):
-            return Iter(loaders_of(first), element(first))
-        if name == "next" and isinstance(first, Iter | Loader):
-            return self.next_batch(node, first, frame)
-        if name in COLLECTORS:
-            for kind in positional:
-                if isinstance(kind, Loader | Iter):
-                    self.collected(node, loaders_of(kind), frame)
-        batch = moved_parts(node, name, positional)
-        if batch is not None:
-            return batch
-        if name in ("list", "tuple", "reversed", "sorted", "filter", "map"):
-            if isinstance(first, Bunch | Listing | Params):
-                return first
-            if len(positional) > 1 and isinstance(positional[1], Params):
-                return positional[1]
-        if name == "dict":
-            return Mapping(tuple(keywords.items())) if not positional else PLAIN
-        if name == "super":
-            return self._super(node, frame)
-        if isinstance(first, Instance) and name in ("hasattr", "id", "type", "callable"):
-            return PLAIN
-        if name == "getattr" and len(positional) > 1 and not isinstance(positional[1], Const):
-            if isinstance(first, Instance):
-                return self.by_computed_name(node, first.cls, frame)
-        if name == "getattr" and len(positional) > 1 and isinstance(positional[1], Const):
-            if isinstance(first, Instance | Model) and first.cls is not None:
-                wanted = str(positional[1].value)
-                kind = self._member(first, first.cls, wanted, frame)
-                return self.of_this_batch(ast.unparse(node), wanted, first.cls, kind, frame)
-            if isinstance(first, External):
-                return External(f"{first.name}.{positional[1].value}")
-        if name == "getattr" and first == External("torch.optim"):
-            return External("torch.optim.Optimizer")
-        if name == "isinstance":
-            if isinstance(first, Model) and not asks_for_list(node):
-                self.through_wrapper(node.args[0], first, frame, "")
-            return PLAIN
-        if name == "print" and frame.lenient and any(holds_share(k) for k in positional):
-            self.trouble(
-                "network",
-                node,
-                frame,
-                first_share(Bunch(tuple(positional))).loaders,
-                what="the network prints something of the batch it is given",
-                why="a worker would print something of its slice",
-                do="print it in the training loop, or not at all",
-            )
-        if name == "open":
-            return self._open("open", node, frame)
-        if name == "abs" and isinstance(first, Shard):
-            return first
-        if frame.lenient and any(isinstance(k, Share) for k in positional):
-            return self.assumed(node, positional, frame)
-        made = whole_of(*self.whole_arguments(node, frame))
-        if name in ("set", "frozenset") and not isinstance(made, Whole):
-            return Hashed()
-        return made
+        raise AssertionError  # given by functions.py
 
     def _super(self, node: ast.Call, frame: Frame) -> Kind:
         """The object that a method is bound to, seen by the bases of the class it stands in."""

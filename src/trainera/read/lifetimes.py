@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from trainera.read.core import Env
+from trainera.read.inside import first_share, holds_share
 from trainera.read.kinds import Kind, Lost, Mapping, Share, left_over
-from trainera.read.lattice import first_share, holds_share
 from trainera.read.source import SourceFile
 
 Held = Callable[[Kind], Share | None]

@@ -2,8 +2,8 @@
 
 import ast
 
+from trainera.read.inside import flat
 from trainera.read.kinds import Kind, Lost, Own, Shard, Share, Whole
-from trainera.read.lattice import flat
 
 UNEVEN = "slices that stand one after the other meet others that do not"
 

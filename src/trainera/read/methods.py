@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from trainera.read import tables, tensors, world
 from trainera.read.core import Frame
+from trainera.read.inside import first_share, holds_share, models_in
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -34,12 +35,9 @@ from trainera.read.kinds import (
 from trainera.read.lattice import (
     aligned_like,
     element,
-    first_share,
-    holds_share,
     is_aligned,
     join,
     keeps_rows,
-    models_in,
     sized,
     whole_of,
 )
@@ -58,6 +56,8 @@ class Methods(Networks):
         if name in tables.IN_PLACE_DRAWS and self.open_loops and not isinstance(owner, Share):
             if all(keyword.arg != "generator" for keyword in node.keywords):
                 return self.drawn_in_place(name, node, frame)
+        if name in ("append", "extend") and isinstance(function.value, ast.Subscript):
+            self._sorted_into_groups(node, function.value, frame)
         match owner:
             case Share():
                 return self._share_method(node, function, owner, frame)
@@ -137,6 +137,17 @@ class Methods(Networks):
             self.bind(function.value.id, Listing(kind, owner.born), frame)
         return PLAIN
 
+    def _sorted_into_groups(self, node: ast.Call, place: ast.Subscript, frame: Frame) -> None:
+        """Parameters are put into ``groups[kind]["params"]``, which an optimizer is to be given."""
+        root: ast.expr = place
+        while isinstance(root, ast.Subscript):
+            root = root.value
+        given = [self.eval(argument, frame) for argument in node.args]
+        if not isinstance(root, ast.Name) or not any(isinstance(kind, Params) for kind in given):
+            return
+        held = models_in(self.lookup(root.id, frame)) | models_in(Bunch(tuple(given)))
+        self.bind(root.id, Params(held), frame)
+
     def _changed_to_rows(self, node: ast.Call, name: str, frame: Frame) -> None:
         """A tensor that outlives the batch is filled with its rows, or made as long."""
         positional, keywords = self.arguments(node, frame)
@@ -167,6 +178,8 @@ class Methods(Networks):
             return owner
         if name == "requires_grad_" and type(owner) in (Kind, Thing) and not node.args:
             return self.set_free(node, frame)
+        if name in ("children", "named_children", "modules"):
+            self.unseen(owner)
         if isinstance(owner, Thing):
             drawn = self.drawn_by(owner, name, node, frame)
             if drawn is not None:
@@ -211,6 +224,7 @@ class Methods(Networks):
             kinds = [*positional, *keywords.values()]
             if any(isinstance(kind, Share) for kind in kinds):
                 meter = isinstance(owner, Thing) and is_meter(owner.name)
+                self.unseen(owner)
                 if meter or (name.endswith("_") and _is_of_self(node.func)):
                     self.remembers(node, kinds, frame)
                 elif name.rstrip("_") in SCATTERS:

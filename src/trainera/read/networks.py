@@ -2,11 +2,13 @@
 
 import ast
 from dataclasses import replace
+from functools import reduce
 
 from trainera.read import meetings, tables, tensors
 from trainera.read.core import Frame
 from trainera.read.draws import BY_CHANCE
 from trainera.read.facts import Backward, Step
+from trainera.read.inside import flat, holds_share
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -29,8 +31,6 @@ from trainera.read.kinds import (
 from trainera.read.lattice import (
     aligned_like,
     batch_first,
-    flat,
-    holds_share,
     in_parts,
     is_aligned,
     join,
@@ -38,12 +38,13 @@ from trainera.read.lattice import (
     not_vague,
     whole_of,
 )
-from trainera.read.library import Library, is_meter
+from trainera.read.layers import CONTAINERS, Layers
+from trainera.read.library import is_meter
 from trainera.read.suspects import is_figure, layer_mixes, mixes_rows
 from trainera.read.training import PAIR_LAYERS
 
 
-class Networks(Library):
+class Networks(Layers):
     """The part of the analyser that follows networks and tensors."""
 
     def _share_method(
@@ -132,6 +133,8 @@ class Networks(Library):
         if name in ("parameters", "named_parameters", "buffers", "modules", "children"):
             self.through_wrapper(function.value, owner, frame, name)
             return Params(owner.origins)
+        if name in ("append", "extend", "insert", "add_module") and owner.layer in CONTAINERS:
+            return self.grown(node, function, owner, frame)
         if name == "forward":
             self.through_wrapper(function.value, owner, frame, name)
             return self._forward(owner, node, frame)
@@ -143,9 +146,28 @@ class Networks(Library):
         positional, keywords = self.arguments(node, frame)
         kinds = [*positional, *keywords.values()]
         if any(isinstance(kind, Share) for kind in kinds):
-            return add_model(self.assumed(node, kinds, frame), owner, node, bypass=True)
+            given = self.assumed(node, kinds, frame)
+            self.unseen(found or PLAIN)
+            return given if frame.lenient else add_model(given, owner, node, bypass=True)
         self.whole_arguments(node, frame)
         return PLAIN
+
+    def _external(self, name: str, node: ast.Call, frame: Frame) -> Kind:
+        if name == "torch.utils.checkpoint.checkpoint" and frame.lenient and node.args:
+            given = self._checkpointed(node, frame)
+            if given is not None:
+                return given
+        return super()._external(name, node, frame)
+
+    def _checkpointed(self, node: ast.Call, frame: Frame) -> Kind | None:
+        """A layer that is computed again on the way back, to save memory."""
+        layer, *rest = self.arguments(node, frame)[0]
+        if isinstance(layer, Func):
+            return self.call_function(layer, rest, {}, frame, lenient=True)
+        if isinstance(layer, Model):
+            kinds = [self._forward_of(layer, cls, rest, {}, frame) for cls in layer.classes]
+            return reduce(join, kinds)
+        return None
 
     def _forward(self, model: Model, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self._inputs(model, node, frame)
@@ -162,7 +184,8 @@ class Networks(Library):
         result: Kind | None = None
         for cls in model.classes:
             given = self._forward_of(model, cls, positional, keywords, frame)
-            result = given if result is None else join(result, given or PLAIN)
+            if given is not None and (len(model.classes) == 1 or holds_share(given)):
+                result = given if result is None else join(result, given)
         if not any(holds_share(kind) for kind in kinds):
             return result if result is not None and holds_share(result) else whole_of(*kinds)
         if isinstance(result, Whole) and not frame.lenient:
@@ -200,7 +223,7 @@ class Networks(Library):
         positional, keywords = self.arguments(node, frame)
         if frame.lenient or len(parts) != len(positional) + len(keywords):
             return positional, keywords
-        if "**" in keywords or not self._learns(model):
+        if "**" in keywords or not self.learns(model):
             return positional, keywords
         kinds = [
             self.own_rows(part, kind, frame)
@@ -208,12 +231,6 @@ class Networks(Library):
         ]
         count = len(positional)
         return kinds[:count], dict(zip(keywords, kinds[count:], strict=True))
-
-    def _learns(self, model: Model) -> bool:
-        """Whether it is a network with layers, and not a loss, a softmax or the like."""
-        if model.layer:
-            return model.layer.startswith(("Sequential", "Linear", "Conv", *PAIR_LAYERS))
-        return any(cls is None or self.has_layers(cls) for cls in model.classes)
 
     def _drops_by_chance(self, node: ast.Call, kinds: list[Kind], frame: Frame) -> None:
         """A network is given the whole batch: what it draws, each worker draws for itself."""
@@ -245,7 +262,7 @@ class Networks(Library):
         forward = self._member(one, cls, "forward", frame)
         if not isinstance(forward, Func):
             return None
-        lenient = frame.lenient or self.has_layers(cls)
+        lenient = frame.lenient or self.has_layers(cls) or bool(model.origins & self.facts.trained)
         if lenient:
             positional = [not_vague(kind) for kind in positional]
             keywords = {name: not_vague(kind) for name, kind in keywords.items()}
@@ -268,20 +285,6 @@ class Networks(Library):
             self.used.add(origin)
         calls = frozenset((origin, node) for origin in model.origins)
         self.facts.steps.append(Step(node=node, file=frame.file, backward=False, calls=calls))
-
-    def has_layers(self, cls: Class) -> bool:
-        """Whether a class of the script's is a network; if not, it is a loss or a transform."""
-        return any(
-            isinstance(kind, Model | Listing | Bunch | Params) and not self._is_loss(kind, cls)
-            for owner in self.lineage(cls)
-            for (node, _), kind in list(self.attributes.items())
-            if node is owner.node
-        ) or any("Parameter(" in ast.unparse(owner.node) for owner in self.lineage(cls))
-
-    def _is_loss(self, kind: Kind, within: Class) -> bool:
-        """Whether a part of a class is a loss of the script's own, which has no layers either."""
-        cls = kind.cls if isinstance(kind, Model) else None
-        return cls is not None and cls.node is not within.node and not self.has_layers(cls)
 
     def _look_inside(self, model: Model, shards: list[Shard], frame: Frame) -> None:
         """Reads the script's own layers in a container of torch's, for what they do to a batch."""

@@ -6,8 +6,10 @@ from dataclasses import replace
 from trainera.read import meetings, tensors
 from trainera.read.core import Frame
 from trainera.read.facts import Weighed
+from trainera.read.inside import flat
 from trainera.read.kinds import (
     PLAIN,
+    UNKNOWN_YET,
     Blend,
     Bunch,
     Const,
@@ -195,6 +197,10 @@ class Operators(Statements):
         return replace(own, models=frozenset()) if isinstance(own, Whole) else own
 
 
+def _of_numbers(kind: Kind) -> bool:
+    return all(type(item) in (Kind, Const) for item in flat(kind))
+
+
 def is_factor(node: ast.expr) -> bool:
     """Whether an expression can be a factor of a product without parentheses."""
     return isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.Subscript | ast.Constant) or (
@@ -214,7 +220,13 @@ def _plain_operation(operator: str, left: Kind, right: Kind) -> Kind:
                 return Const(value, left.born)
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Bunch | Listing | Params):
+            if operator == "Add" and isinstance(left, Bunch) and isinstance(right, Bunch):
+                return Bunch(left.items + right.items, left.born)
+            if operator == "Add" and isinstance(left, Bunch) and right == Listing(PLAIN):
+                return Bunch((*left.items, UNKNOWN_YET), left.born)
             if isinstance(other, Bunch | Listing | Params):
                 return Listing(join(element(left), element(right)))
+            if operator == "Mult" and type(other) is Kind and _of_numbers(one):
+                return Listing(PLAIN)
             return one
     return Hashed() if isinstance(left, Hashed) or isinstance(right, Hashed) else PLAIN

@@ -1,16 +1,22 @@
 """Reads a script: runs the analyser over it until nothing new is learned."""
 
 import ast
+import re
 
 from trainera.read.calls import Calls
 from trainera.read.core import Frame
 from trainera.read.facts import Decisions, Facts
 from trainera.read.freshness import Freshness
 from trainera.read.kinds import PLAIN, Class, Func, Instance
+from trainera.read.lifetimes import is_main_guard
 from trainera.read.source import SourceFile
 
 MAX_READINGS = 6
 ACTS = {"backward", "state_dict", "load_state_dict", "save", "makedirs", "mkdir", "savefig", "open"}
+
+MADE_UP = re.compile(
+    rb"(?<![.\w])(getattr|globals|locals|vars|eval|exec) *\(|import(lib|__| \*)|__dict__"
+)
 
 
 def read(files: dict[str, SourceFile], decisions: Decisions) -> tuple[Facts, frozenset[ast.AST]]:
@@ -53,6 +59,8 @@ def _read_uncalled(reader: Calls, frame: Frame) -> None:
     for file in reader.files.values():
         for node in file.nodes:
             if isinstance(node, ast.FunctionDef) and node not in reader.visited and _acts(node):
+                if _is_dead(node, file, reader):
+                    continue
                 parent = file.parents.get(node)
                 if isinstance(parent, ast.Module):
                     reader.call_function(Func(node, file.name), [], {}, frame)
@@ -62,6 +70,47 @@ def _read_uncalled(reader: Calls, frame: Frame) -> None:
                     reader.call_function(
                         Func(node, file.name, bound=bound, owner=parent), [PLAIN], {}, frame
                     )
+
+
+def _is_dead(node: ast.FunctionDef, file: SourceFile, reader: Calls) -> bool:
+    """Whether a function of an imported module belongs to what that does as a script of its own.
+
+    Only functions that nobody calls name it, and no name is made up at run time.
+    """
+    if file is reader.files["__main__"] or any(MADE_UP.search(f.source) for f in _all(reader)):
+        return False
+    return not any(
+        _names(part, node.name, one, file) and _is_alive(part, one, reader)
+        for one in _all(reader)
+        for part in one.nodes
+    )
+
+
+def _is_alive(node: ast.AST, file: SourceFile, reader: Calls) -> bool:
+    """Whether it stands where the reading came by: at the top, in a class, in what was called."""
+    above: ast.AST | None = node
+    while above is not None:
+        if isinstance(above, ast.FunctionDef) and above not in reader.visited:
+            return isinstance(file.parents.get(above), ast.ClassDef)
+        if isinstance(above, ast.If) and is_main_guard(above.test):
+            return file is reader.files["__main__"]
+        above = file.parents.get(above)
+    return True
+
+
+def _names(node: ast.AST, name: str, file: SourceFile, home: SourceFile) -> bool:
+    """Whether a node names a function of the file `home`."""
+    if isinstance(node, ast.Attribute) and node.attr == name:
+        imports = (part for part in file.nodes if isinstance(part, ast.alias))
+        modules = {(part.asname or part.name).split(".")[0] for part in imports}
+        return ast.unparse(node.value).split(".")[0] in modules
+    if isinstance(node, ast.alias):
+        return node.name == name
+    return isinstance(node, ast.Name) and node.id == name and file is home
+
+
+def _all(reader: Calls) -> list[SourceFile]:
+    return list(reader.files.values())
 
 
 def _acts(node: ast.AST) -> bool:

@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Sequence
 
+from trainera.read.inside import holds_share
 from trainera.read.kinds import Kind, Record, Shard
-from trainera.read.lattice import holds_share
 from trainera.read.source import SourceFile
 from trainera.read.tables import MOVES
 

@@ -4,6 +4,7 @@ import ast
 
 from trainera.read.core import Env, Frame, is_batches, join_env
 from trainera.read.facts import LoopFact
+from trainera.read.inside import first_share, flat, holds_share
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -16,7 +17,7 @@ from trainera.read.kinds import (
     Model,
     Shard,
 )
-from trainera.read.lattice import element, first_share, flat, holds_share, is_zero, join
+from trainera.read.lattice import element, is_zero, join
 from trainera.read.lifetimes import holds_lost, is_main_guard, names_bound, outdated, stale
 from trainera.read.records import is_structure
 from trainera.read.sets import Sets
@@ -68,7 +69,8 @@ class Statements(Sets):
     # Paths.
     def do_if(self, node: ast.If, frame: Frame) -> None:
         if frame.is_module and is_main_guard(node.test):
-            self.run(node.body, frame)
+            script = frame.file is self.files["__main__"]
+            self.run(node.body if script else node.orelse, frame)
             return
         known = self.truth(node.test, frame)
         if known is not None:
@@ -164,6 +166,7 @@ class Statements(Sets):
             owner = self.eval(function.value, frame)
             given = self.eval(node, frame) if isinstance(owner, Instance) else PLAIN
         self.attributes, self.changed, self.fresh.now = known
+        self.learned += 1
         parts = [kind for kind in flat(given) if isinstance(kind, Shard)]
         return parts[0].loaders if parts else frozenset()
 

@@ -197,3 +197,16 @@ DISTRIBUTED = {
     "colossalai": ("Colossal-AI", "colossalai run --nproc_per_node N"),
     "trainera": ("trainera's own output", "torchrun --nproc-per-node N"),
 }
+
+# Libraries that make networks, and some that make none.
+ZOOS = (
+    *("torchvision.models.", "torch.hub.", "timm.", "segmentation_models_pytorch.", "monai."),
+    *("efficientnet_pytorch.", "pretrainedmodels.", "open_clip.", "fairseq.", "transformers."),
+)
+NO_LAYERS = frozenset(
+    {
+        *("abc", "builtins", "collections", "copy", "datetime", "einops", "functools", "itertools"),
+        *("json", "logging", "math", "numpy", "operator", "os", "pathlib", "random", "re", "scipy"),
+        *("sys", "time", "torch", "typing", "warnings", "yaml"),
+    }
+)

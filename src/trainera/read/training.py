@@ -9,6 +9,7 @@ from trainera.read import meetings, tables
 from trainera.read.core import Frame
 from trainera.read.expressions import Expressions
 from trainera.read.facts import LoaderFact, Spot, Weighed
+from trainera.read.inside import flat, models_held, models_in
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -26,8 +27,9 @@ from trainera.read.kinds import (
     Shard,
     Share,
     Sum,
+    Thing,
 )
-from trainera.read.lattice import flat, models_held, models_in, whole_of
+from trainera.read.lattice import whole_of
 from trainera.read.operators import is_factor
 from trainera.read.source import SourceFile
 
@@ -84,9 +86,17 @@ class Training(Expressions):
                 why="each worker would change it by its slice",
                 do="give the layer its final form when it is made",
             )
+        self.unseen(*positional, *keywords.values())
         held = models_held(Bunch((*positional, *keywords.values())))
         layout = _layout(last, positional, keywords)
         return Model(frozenset({node}), layer=last, layout=layout, inside=held)
+
+    def unseen(self, *kinds: Kind) -> None:
+        """Something of a library is a part of a network: what layers it has cannot be seen."""
+        for kind in kinds:
+            name = kind.name if isinstance(kind, Thing) else "builtins"
+            if name.startswith(tables.ZOOS) or name.split(".")[0] not in tables.NO_LAYERS:
+                self.facts.batchnorm = True
 
     def _optimizer(self, last: str, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)

@@ -10,6 +10,7 @@ from trainera.read.facts import (
     Spot,
     Trouble,
 )
+from trainera.read.inside import first_share, holds_share
 from trainera.read.kinds import (
     PLAIN,
     Blend,
@@ -32,11 +33,7 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import (
-    first_share,
-    holds_share,
-    join,
-)
+from trainera.read.lattice import join
 
 ALONE = "only the first worker has it"
 TURNS = {"T", "mT", "t", "permute", "swapaxes", "swapdims", "transpose", "unsqueeze"}

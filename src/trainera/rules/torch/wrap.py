@@ -80,7 +80,21 @@ def _after_condition(last: Carrier, found: list[Carrier]) -> Carrier | None:
                     file=carrier.file,
                     models=carrier.models,
                 )
-    return None
+    return _after_branch(last)
+
+
+def _after_branch(last: Carrier) -> Carrier | None:
+    """The same where the network is made under a condition, too, and each branch makes one."""
+    target = ast.unparse(last.target)
+    made_of_itself = last.value is None or target in ast.unparse(last.value)
+    node: ast.AST = last.node
+    while isinstance(last.file.parents.get(node), ast.If):
+        node = last.file.parents[node]
+    around = last.file.parents.get(node)
+    if not made_of_itself or not isinstance(around, ast.Module | ast.FunctionDef):
+        return None
+    assert isinstance(node, ast.stmt)
+    return replace(last, node=node, value=None, conditional=False)
 
 
 def frozen(facts: Facts, origin: ast.AST) -> Iterator[tuple[ast.AST, Freeze]]:

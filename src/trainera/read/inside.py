@@ -1,0 +1,85 @@
+"""What stands inside of a value."""
+
+from trainera.read.kinds import (
+    NOBODY,
+    Bunch,
+    Kind,
+    Listing,
+    Mapping,
+    Model,
+    Nodes,
+    Params,
+    Share,
+    Whole,
+)
+
+
+def flat(kind: Kind) -> list[Kind]:
+    """The kinds inside of containers."""
+    if isinstance(kind, Bunch):
+        return [inner for item in kind.items for inner in flat(item)]
+    if isinstance(kind, Listing):
+        return flat(kind.element)
+    if isinstance(kind, Mapping):
+        return [inner for _, item in kind.items for inner in flat(item)]
+    return [kind]
+
+
+def wholes_in(kind: Kind) -> list[Whole]:
+    """The whole batch's values inside of a value."""
+    return [inner for inner in flat(kind) if isinstance(inner, Whole)]
+
+
+def models_held(kind: Kind) -> tuple[Model, ...]:
+    """Networks among the arguments of a container such as `nn.Sequential`."""
+    if isinstance(kind, Model):
+        return (kind,)
+    if isinstance(kind, Bunch):
+        return tuple(model for item in kind.items for model in models_held(item))
+    if isinstance(kind, Listing):
+        return models_held(kind.element)
+    if isinstance(kind, Mapping):
+        return tuple(model for _, item in kind.items for model in models_held(item))
+    return ()
+
+
+def holds_share(kind: Kind) -> bool:
+    """Whether a share is somewhere inside a value."""
+    if isinstance(kind, Share):
+        return True
+    if isinstance(kind, Bunch):
+        return any(holds_share(item) for item in kind.items)
+    if isinstance(kind, Listing):
+        return holds_share(kind.element)
+    if isinstance(kind, Mapping):
+        return any(holds_share(item) for _, item in kind.items)
+    return False
+
+
+def models_in(kind: Kind) -> Nodes:
+    """The networks whose parameters are somewhere inside a value."""
+    if isinstance(kind, Params):
+        return kind.models
+    if isinstance(kind, Model):
+        return kind.origins
+    if isinstance(kind, Bunch):
+        return NOBODY.union(*(models_in(item) for item in kind.items))
+    if isinstance(kind, Listing):
+        return models_in(kind.element)
+    if isinstance(kind, Mapping):
+        return NOBODY.union(*(models_in(item) for _, item in kind.items))
+    return NOBODY
+
+
+def first_share(kind: Kind) -> Share:
+    """Some share inside a value that holds one."""
+    if isinstance(kind, Share):
+        return kind
+    inside: list[Kind] = []
+    if isinstance(kind, Bunch):
+        inside = list(kind.items)
+    elif hasattr(kind, "element"):
+        inside = [kind.element]
+    elif hasattr(kind, "items"):
+        inside = [item for _, item in kind.items]
+    return next(first_share(item) for item in inside if holds_share(item))
