@@ -155,7 +155,12 @@ def test_a_network_around_one_of_a_library(layer: str) -> None:
         ("base = torch.hub.load('a', 'b')", "model = nn.Sequential(base, nn.Linear(3, 1))"),
         ("base = zoo.make()", network("x = self.base(x)").replace("Net()", "Net(base)")),
         ("base = zoo.make()", network("x = self.base.features(x)").replace("Net()", "Net(base)")),
+        ("base = zoo.make()", "model = nn.Sequential(base.features, nn.Linear(3, 1))"),
+        ("", "model = nn.Sequential(eval('nn.BatchNorm1d')(3), nn.Linear(3, 1))"),
         ("", network("x = self.base(x)", layers="self.base = zoo.make()")),
+        ("", network("x = self.base(x)", layers="self.base = torch.load('base.pt')")),
+        ("", network("x = self.base(x)", layers="self.base = getattr(nn, kind)(3)")),
+        ("", "class Net(zoo.resnet.ResNet):\n    pass\nmodel = Net()".replace("zoo.", "timm.")),
         ("", network(layers="self.base = nn.Sequential(*list(zoo.make().children())[:-1])")),
     ],
 )
@@ -165,7 +170,7 @@ def test_layers_of_a_library_may_use_batch_statistics(setup: str, model: str) ->
         "self, base=None):\n        super().__init__()\n        self.base = base\n",
         1,
     )
-    _, after = converted(script(imports="import zoo", setup=setup, model=model))
+    _, after = converted(script(imports="import timm, zoo", setup=setup, model=model))
     assert "crew.batchnorm(" in after
 
 

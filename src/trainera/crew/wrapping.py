@@ -7,10 +7,10 @@ import torch
 
 from trainera.crew.state import CREW
 
-Result = TypeVar("Result")
+Given = TypeVar("Given")
 
 
-def with_frozen(wrapper: Callable[..., Result], model: Any, **options: Any) -> Result:
+def with_frozen(wrapper: Callable[..., Given], model: Any, **options: Any) -> Given:
     """The model in the wrapper, which also knows the parameters that are frozen for now.
 
     A wrapper averages the gradients of those that may learn when it is made, and of no others
@@ -72,10 +72,10 @@ def through(model: Any) -> Any:
     return model
 
 
-def same_input(model: Callable[..., Result]) -> Callable[..., Result]:
+def same_input(model: Callable[..., Given]) -> Callable[..., Given]:
     """The model, for input that is the same on every worker: its statistics are the whole's."""
 
-    def call(*args: Any, **kwargs: Any) -> Result:
+    def call(*args: Any, **kwargs: Any) -> Given:
         before, CREW.alike = CREW.alike, True
         try:
             return model(*args, **kwargs)

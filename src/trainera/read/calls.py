@@ -42,7 +42,7 @@ from trainera.read.records import as_record, field_names
 from trainera.read.source import SourceFile
 
 MAX_DEPTH = 40
-NETWORKS = ("torch.nn.", "torch.jit.ScriptModule")
+NETWORKS = ("torch.nn.", "torch.jit.ScriptModule", *tables.ZOOS)
 MAX_RECURSION = 2
 """Calls within calls of a function that are told apart by the numbers that they are given."""
 
@@ -261,6 +261,8 @@ class Calls(Methods):
             return self._optimizer("", node, frame)
         if network and any("BatchNorm" in base for base in bases):
             self.facts.batchnorm = True
+        if any(base.startswith(tables.ZOOS) for base in bases):
+            self.facts.hidden = True
         constructor = self.attribute(cls, "__init__")
         if isinstance(constructor, Func):
             bound = replace(constructor, bound=made)

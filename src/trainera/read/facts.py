@@ -219,7 +219,9 @@ class Facts:
     calls: dict[object, tuple[Kind, frozenset[tuple[ast.AST, str]]]] = field(default_factory=dict)
     """What calls inside of networks gave, and which attributes were fresh after them (`calls`)."""
     batchnorm: bool = False
-    """Some network uses batch statistics, or its layers cannot be seen."""
+    """Some network uses batch statistics."""
+    hidden: bool = False
+    """Some network has layers that cannot be seen."""
     troubles: dict[tuple[ast.AST, str], Trouble] = field(default_factory=dict)
 
     def copy(self) -> "Facts":
@@ -233,6 +235,11 @@ class Facts:
     @property
     def script(self) -> SourceFile:
         return self.files["__main__"]
+
+    @property
+    def statistics(self) -> bool:
+        """Whether a network may use those of the batch."""
+        return self.batchnorm or self.hidden
 
     @property
     def trained(self) -> Nodes:

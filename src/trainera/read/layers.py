@@ -9,8 +9,6 @@ from trainera.read.inside import models_held
 from trainera.read.kinds import Bunch, Class, Kind, Listing, Model, Params
 from trainera.read.training import PAIR_LAYERS
 
-CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict"})
-
 
 class Layers(Functions):
     """The part of the analyser that tells networks from losses, and what is inside of them."""

@@ -125,7 +125,7 @@ class Library(Batches):
         if any(isinstance(kind, Solo) for kind in kinds):
             return Solo()
         if node in self.decisions.models:
-            self.facts.batchnorm = True  # its layers cannot be seen
+            self.facts.hidden = True
             return Model(frozenset({node}))
         whole = whole_of(*kinds)
         if not name.startswith("math."):
@@ -134,8 +134,9 @@ class Library(Batches):
             whole = row_by_row(*kinds)
         if isinstance(whole, Whole | Own):
             return whole
-        if frame.lenient or name.startswith(tables.ZOOS):
-            self.unseen(Thing(node, name))
+        made_in_network = frame.lenient and name.split(".")[0] not in tables.NO_LAYERS
+        if made_in_network or name.startswith(tables.ZOOS):
+            self.facts.hidden = True
         return Thing(node, name)
 
     def assumed(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> Kind:

@@ -38,10 +38,10 @@ from trainera.read.lattice import (
     not_vague,
     whole_of,
 )
-from trainera.read.layers import CONTAINERS, Layers
+from trainera.read.layers import Layers
 from trainera.read.library import is_meter
 from trainera.read.suspects import is_figure, layer_mixes, mixes_rows
-from trainera.read.training import PAIR_LAYERS
+from trainera.read.training import CONTAINERS, PAIR_LAYERS
 
 
 class Networks(Layers):
@@ -234,7 +234,8 @@ class Networks(Layers):
 
     def _drops_by_chance(self, node: ast.Call, kinds: list[Kind], frame: Frame) -> None:
         """A network is given the whole batch: what it draws, each worker draws for itself."""
-        chance = any(b"ropout" in file.source for file in self.files.values())
+        dropout = any(b"ropout" in file.source for file in self.files.values())
+        chance = dropout or self.facts.hidden
         if not chance or frame.lenient or self.mode == "eval" or not self.open_loops:
             return
         self.trouble(
@@ -242,7 +243,7 @@ class Networks(Layers):
             node,
             frame,
             frozenset().union(*(kind.loaders for kind in kinds if isinstance(kind, Whole))),
-            what="a network is given the whole batch on every worker, and there is dropout",
+            what="a network is given the whole batch on every worker, and there may be dropout",
             why="each worker would drop other values, and none those of the sequential script",
             do="compute what needs the whole batch after the network, from what it gives",
         )

@@ -104,7 +104,7 @@ class Operators(Statements):
     ) -> Kind | None:
         """Losses of two loaders' batches are added: each counts by its part of its own batch."""
         sides = ((left_node, left), (right_node, right))
-        if operator not in ("Add", "Sub") or frame.lenient or self.facts.batchnorm:
+        if operator not in ("Add", "Sub") or frame.lenient or self.facts.statistics:
             return None  # batch statistics of several loaders at once cannot be told apart
         if not isinstance(left, Mean | Sum | Blend) or not isinstance(right, Mean | Sum | Blend):
             return None

@@ -33,6 +33,7 @@ from trainera.read.lattice import whole_of
 from trainera.read.operators import is_factor
 from trainera.read.source import SourceFile
 
+CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict"})
 IGNORED = re.compile(rb"(?<![\w)\]])-100\b")
 REPEATABLE = {"view", "reshape", "flatten", "long", "to", "squeeze", "contiguous", "size", "argmax"}
 GRAD_ARGUMENTS = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
@@ -86,17 +87,17 @@ class Training(Expressions):
                 why="each worker would change it by its slice",
                 do="give the layer its final form when it is made",
             )
-        self.unseen(*positional, *keywords.values())
+        given = flat(Bunch((*positional, *keywords.values())))
+        if last in CONTAINERS and any(type(kind) in (Kind, Thing) for kind in given):
+            self.facts.hidden = True
         held = models_held(Bunch((*positional, *keywords.values())))
         layout = _layout(last, positional, keywords)
         return Model(frozenset({node}), layer=last, layout=layout, inside=held)
 
-    def unseen(self, *kinds: Kind) -> None:
-        """Something of a library is a part of a network: what layers it has cannot be seen."""
-        for kind in kinds:
-            name = kind.name if isinstance(kind, Thing) else "builtins"
-            if name.startswith(tables.ZOOS) or name.split(".")[0] not in tables.NO_LAYERS:
-                self.facts.batchnorm = True
+    def unseen(self, kind: Kind) -> None:
+        """Something of a library is given a batch: if it has layers, they cannot be seen."""
+        if isinstance(kind, Thing):
+            self.facts.hidden = True
 
     def _optimizer(self, last: str, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)

@@ -33,7 +33,7 @@ NAME = "batchnorm"
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
-    if options.batchnorm == "local" or not facts.batchnorm:
+    if options.batchnorm == "local" or not facts.statistics:
         return
     for node, found in spots(facts.alike.values()).items():
         yield edit(
