@@ -37,6 +37,20 @@ def make_plan(files: dict[str, SourceFile], engine: Engine, options: Options) ->
         message = f"{script.path}: no training loop found — give the script that calls backward()"
         raise UserError(message, Status.REFUSED)
     facts, decisions = _decide(files)
+    notes = _notes(facts, decisions)
+    edits, refusals = _ask(facts, engine, options)
+    if refusals and engine.fallback is not None:
+        others, remaining = _ask(facts, engine.fallback, options)
+        if not remaining:
+            edits, notes = others, (*notes, *map(_past_the_wrapper, _distinct(refusals)))
+            refusals = []
+    if refusals:
+        return replace(plan, refusals=_distinct(refusals))
+    return replace(plan, edits=tuple(_in_order(edits)), notes=notes)
+
+
+def _ask(facts: Facts, engine: Engine, options: Options) -> tuple[list[Edit], list[Refusal]]:
+    """What every rule wants to change, and what it refuses."""
     refusals = list(_refusals(facts))
     edits: list[Edit] = []
     for _, module in rules.modules(engine.framework):
@@ -45,9 +59,17 @@ def make_plan(files: dict[str, SourceFile], engine: Engine, options: Options) ->
                 refusals.append(finding)
             else:
                 edits.append(finding)
-    if refusals:
-        return replace(plan, refusals=_distinct(refusals))
-    return replace(plan, edits=tuple(_in_order(edits)), notes=_notes(facts, decisions))
+    return edits, refusals
+
+
+def _past_the_wrapper(refusal: Refusal) -> Note:
+    """Why a script is converted without a wrapper around the network."""
+    return Note(
+        rule=refusal.rule,
+        place=refusal.place,
+        what=f"{refusal.what}: gradients are averaged when backward() ends, not while it runs",
+        why=refusal.why,
+    )
 
 
 def _distinct(refusals: list[Refusal]) -> tuple[Refusal, ...]:

@@ -1,6 +1,7 @@
 """The runtime of converted scripts: `from trainera import crew`."""
 
-from trainera.crew.horovod import alike, averaged, join_horovod
+from trainera.crew.averaging import average_after_backward
+from trainera.crew.horovod import averaged, join_horovod
 from trainera.crew.joining import join, own_device
 from trainera.crew.normalising import batchnorm
 from trainera.crew.reduction import sum
@@ -8,13 +9,14 @@ from trainera.crew.scaling import scaled
 from trainera.crew.splitting import Split, current, split, whole
 from trainera.crew.state import rank, size
 from trainera.crew.turns import Nobody, agree, in_turn, once
-from trainera.crew.wrapping import bare, same_input, through, with_frozen
+from trainera.crew.wrapping import alike, bare, same_input, through, with_frozen
 
 __all__ = [
     "Nobody",
     "Split",
     "agree",
     "alike",
+    "average_after_backward",
     "averaged",
     "bare",
     "batchnorm",

@@ -61,26 +61,6 @@ def join_horovod(hvd: Any) -> None:
     enter(find_place, start)
 
 
-def alike(model: Any) -> Any:
-    """The model, with the first worker's parameters and buffers on every worker."""
-    if CREW.size == 1:
-        return model
-    hvd = TRANSPORT.by.hvd
-    sent = []
-    for name, tensor in model.state_dict().items():
-        if not isinstance(tensor, torch.Tensor) or tensor.numel() == 0:
-            continue
-        plain = tensor.contiguous()
-        if plain.dtype in UNKNOWN_TO_HOROVOD:
-            plain = plain.reshape(-1).view(torch.uint8)
-        sent.append((tensor, plain, hvd.broadcast_async_(plain, 0, name=f"alike.{name}")))
-    for tensor, plain, handle in sent:
-        hvd.synchronize(handle)
-        if plain.data_ptr() != tensor.data_ptr():
-            tensor.copy_(plain.view(tensor.dtype).reshape(tensor.shape))
-    return model
-
-
 def averaged(distributed: Any, optimizer: Any, named_parameters: Any = (), **options: Any) -> Any:
     """The optimizer in Horovod's wrapper `distributed`, but for what the wrapper would change.
 

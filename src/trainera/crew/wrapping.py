@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 import torch
 
 from trainera.crew.state import CREW
+from trainera.crew.transport import TRANSPORT
 
 Given = TypeVar("Given")
 
@@ -28,6 +29,17 @@ def with_frozen(wrapper: Callable[..., Given], model: Any, **options: Any) -> Gi
     finally:
         for parameter in frozen:
             parameter.requires_grad_(False)
+
+
+def alike(model: Any) -> Any:
+    """The model without a wrapper; all start from the first worker's parameters and buffers."""
+    tensors = model.state_dict().values() if CREW.size > 1 else ()
+    for tensor in tensors:
+        if isinstance(tensor, torch.Tensor) and tensor.numel():
+            plain = tensor.detach().contiguous().reshape(-1).view(torch.uint8)
+            TRANSPORT.broadcast(plain)  # as bytes: not every engine knows every type
+            tensor.copy_(plain.view(tensor.dtype).reshape(tensor.shape))
+    return model
 
 
 class Through:

@@ -1,8 +1,10 @@
 """PyTorch DistributedDataParallel: gradients are averaged while they are computed."""
 
+from dataclasses import replace
+
 from trainera.engines.base import CREW, Engine, Phrase
 
-ENGINE = Engine(
+WRAPPED = Engine(
     name="ddp",
     title="PyTorch DDP",
     framework="torch",
@@ -26,4 +28,16 @@ ENGINE = Engine(
     sum_weight="parts",
     launcher="torchrun --nproc-per-node {workers} {script}",
     agent="agent",
+)
+
+ENGINE = replace(
+    WRAPPED,
+    fallback=replace(
+        WRAPPED,
+        wrap=Phrase(text="crew.alike({})"),
+        wrap_with_idle_layers="crew.alike({})",
+        wrap_with_frozen_layers="crew.alike({})",
+        bare="{}",
+        optimizer=Phrase(text="crew.average_after_backward({})"),
+    ),
 )

@@ -49,7 +49,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         file = next(file for file in facts.files.values() if node in file.parents)
         assert isinstance(node, ast.Call)
         names = parameter_names(node, file) or _names_of_networks(node, file, facts)
-        given = [engine.optimizer_names.format(names)] if names else []
+        given = [engine.optimizer_names.format(names)] if names and engine.optimizer_names else []
         given += [engine.extras[name] for name in options.extras]
         further = "".join(f", {argument}" for argument in given)
         text = engine.optimizer.text.replace("{options}", further)

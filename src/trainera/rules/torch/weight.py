@@ -45,7 +45,7 @@ NAME = "weight"
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     for _, records in by_node(facts.backwards):
         reached = [one for one in records if isinstance(one.kind, Share | Whole)] or list(records)
-        problems = [problem for record in reached if (problem := _problem(record, facts))]
+        problems = [found for one in reached if (found := _problem(one, facts, engine))]
         if problems:
             yield problems[0]
             continue
@@ -75,7 +75,8 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             else "the engine averages over workers, but this loss is a sum over samples"
         )
         yield edit(NAME, record.file, record.value, wrap(template), reason, (CREW,))
-    yield from _several_in_a_step(facts)
+    if engine.wraps:
+        yield from _several_in_a_step(facts)
 
 
 def _receiver(call: ast.Call) -> ast.expr:
@@ -83,7 +84,7 @@ def _receiver(call: ast.Call) -> ast.expr:
     return call.func.value
 
 
-def _problem(record: Backward, facts: Facts) -> Finding | None:
+def _problem(record: Backward, facts: Facts, engine: Engine) -> Finding | None:
     kind = record.kind
     do = "use a loss that is a mean or a sum over the samples of the batch"
     if record.loop is None:
@@ -105,7 +106,7 @@ def _problem(record: Backward, facts: Facts) -> Finding | None:
         why = "there is nothing whose gradients could be averaged"
         do = "give the network's parameters to a torch.optim optimizer"
         return refuse(NAME, record.file, record.node, what, why, do)
-    if not all(trained):
+    if engine.wraps and not all(trained):
         what = "the loss is computed past the network's own call"
         why = "the wrapper averages the gradients of calls of the network only"
         do = "move the computation into forward() and call the network"

@@ -251,10 +251,13 @@ def _free(spot: Spot) -> Finding:
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
-    reason = "gradients are averaged over the workers; all start from the first one's weights"
+    reason = "all workers start from the first one's weights"
+    if engine.wraps:
+        reason = "gradients are averaged over the workers; " + reason.replace(" workers", "")
     done: set[tuple[ast.AST, str]] = set()
     chosen = carriers(facts)
-    yield from _loose(facts)
+    if engine.wraps:
+        yield from _loose(facts)
     for spot in facts.parallels.values():
         yield _without_parallel(spot, engine)
     for origin in _in_order(facts.trained):
