@@ -17,7 +17,7 @@ from trainera.read.distributed import already
 from trainera.read.facts import Decisions, Facts, Trouble
 from trainera.read.reader import read
 from trainera.read.source import SourceFile
-from trainera.rules.torch._tools import refusal_of, refuse
+from trainera.rules.torch._tools import Finding, refusal_of, refuse
 from trainera.rules.torch.wrap import carriers
 
 MAX_DECISIONS = 12
@@ -38,28 +38,31 @@ def make_plan(files: dict[str, SourceFile], engine: Engine, options: Options) ->
         raise UserError(message, Status.REFUSED)
     facts, decisions = _decide(files)
     notes = _notes(facts, decisions)
-    edits, refusals = _ask(facts, engine, options)
+    findings = _ask(facts, engine, options)
+    refusals = _refused(findings)
     if refusals and engine.fallback is not None:
-        others, remaining = _ask(facts, engine.fallback, options)
-        if not remaining:
-            edits, notes = others, (*notes, *map(_past_the_wrapper, _distinct(refusals)))
-            refusals = []
+        others = _ask(facts, engine.fallback, options)
+        if not _refused(others):
+            findings = others
+            notes += tuple(map(_past_the_wrapper, refusals))
+            refusals = ()
     if refusals:
-        return replace(plan, refusals=_distinct(refusals))
+        return replace(plan, refusals=refusals)
+    edits = [finding for finding in findings if isinstance(finding, Edit)]
+    notes += tuple(finding for finding in findings if isinstance(finding, Note))
     return replace(plan, edits=tuple(_in_order(edits)), notes=notes)
 
 
-def _ask(facts: Facts, engine: Engine, options: Options) -> tuple[list[Edit], list[Refusal]]:
-    """What every rule wants to change, and what it refuses."""
-    refusals = list(_refusals(facts))
-    edits: list[Edit] = []
+def _ask(facts: Facts, engine: Engine, options: Options) -> list[Finding]:
+    """What every rule wants to change, what it refuses, and what a user should know."""
+    findings: list[Finding] = [*_refusals(facts)]
     for _, module in rules.modules(engine.framework):
-        for finding in import_module(module).plan(facts, engine, options):
-            if isinstance(finding, Refusal):
-                refusals.append(finding)
-            else:
-                edits.append(finding)
-    return edits, refusals
+        findings += import_module(module).plan(facts, engine, options)
+    return findings
+
+
+def _refused(findings: list[Finding]) -> tuple[Refusal, ...]:
+    return _distinct([finding for finding in findings if isinstance(finding, Refusal)])
 
 
 def _past_the_wrapper(refusal: Refusal) -> Note:

@@ -99,8 +99,10 @@ def average_together(grads: list[torch.Tensor]) -> None:
     flat = torch.cat([grad.reshape(-1) for grad in grads])
     TRANSPORT.add_up(flat)
     flat /= CREW.size
-    for grad, piece in zip(grads, flat.split([grad.numel() for grad in grads]), strict=True):
-        grad.copy_(piece.view_as(grad))
+    start = 0
+    for grad in grads:
+        grad.copy_(flat[start : start + grad.numel()].view_as(grad))
+        start += grad.numel()
 
 
 def average_after_backward(optimizer: Any) -> Any:

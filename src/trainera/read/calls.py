@@ -8,6 +8,7 @@ from functools import reduce
 from trainera.read import tables
 from trainera.read.core import Frame
 from trainera.read.facts import Decisions
+from trainera.read.gradients import add_model
 from trainera.read.inside import holds_share
 from trainera.read.kinds import (
     PLAIN,
@@ -37,7 +38,6 @@ from trainera.read.kinds import (
 from trainera.read.lattice import join
 from trainera.read.library import is_meter
 from trainera.read.methods import Methods
-from trainera.read.networks import add_model
 from trainera.read.records import as_record, field_names
 from trainera.read.source import SourceFile
 
@@ -79,7 +79,7 @@ class Calls(Methods):
             case Func():
                 return self._own_function(callee, node, frame)
             case Either():
-                return reduce(join, [self._own_function(f, node, frame) for f in callee.functions])
+                return self._one_of(callee, node, frame)
             case Class():
                 return self._instantiate(callee, node, frame)
             case Model():
@@ -97,6 +97,24 @@ class Calls(Methods):
             case Lost():  # a function that holds something of an earlier batch
                 return self.make_whole(node.func, callee, frame)
         return self.unknown(ast.unparse(node.func), node, frame)
+
+    def _one_of(self, callee: Either, node: ast.Call, frame: Frame) -> Kind:
+        """A function or class that is chosen by a name: any that can be called like that.
+
+        Beside networks a module has helpers; where a network can be meant, it is.
+        """
+        fitting = [one for one in callee.functions if self._takes(one, node)]
+        made = [self.call_kind(one, node, frame) for one in fitting or callee.functions]
+        networks = [kind for kind in made if isinstance(kind, Model)]
+        return reduce(join, networks or made)
+
+    def _takes(self, callee: Func | Class, node: ast.Call) -> bool:
+        """Whether it can be called with so many arguments."""
+        function = self.attribute(callee, "__init__") if isinstance(callee, Class) else callee
+        if not isinstance(function, Func):
+            return True
+        bound = isinstance(callee, Class) or function.bound is not None
+        return takes(function.node.args, node, int(bound))
 
     def _own_function(self, function: Func, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)
@@ -299,6 +317,18 @@ def _generated(kind: Kind, frame: Frame) -> Kind:
         share = next(item for item in kind.items if isinstance(item, Share))
         return Iter(share.loaders, kind)
     return PLAIN
+
+
+def takes(spec: ast.arguments, node: ast.Call, bound: int) -> bool:
+    """Whether a function can be called with these arguments, and `bound` more before them."""
+    if any(isinstance(argument, ast.Starred) for argument in node.args):
+        return True
+    names = [parameter.arg for parameter in (*spec.posonlyargs, *spec.args)][bound:]
+    given = {keyword.arg for keyword in node.keywords} | set(names[: len(node.args)])
+    needed = names[: len(names) - len(spec.defaults)]
+    if len(node.args) > len(names) and spec.vararg is None:
+        return False
+    return None in given or set(needed) <= given
 
 
 def makes_parameter(name: str, node: ast.Call) -> bool:

@@ -9,12 +9,15 @@ from trainera.read.kinds import (
     PLAIN,
     UNKNOWN_YET,
     Bunch,
+    Class,
+    Func,
     Hashed,
     Iter,
     Kind,
     Listing,
     Loader,
     Mapping,
+    OwnModule,
     Shard,
 )
 from trainera.read.lattice import element
@@ -40,9 +43,23 @@ class Containers(Operators):
         if is_namespace(node.value) and isinstance(node.slice, ast.Constant):
             if isinstance(node.slice.value, str):
                 return self.lookup(node.slice.value, frame)
+        if isinstance(node.value, ast.Call) and is_namespace(node.value):
+            self.all_names(node.value, frame)
+            return self.any_name(frame.file.name)
+        if ast.unparse(node) == "sys.modules[__name__]":
+            return OwnModule(frame.file.name)
         return None
 
-    def all_names(self, node: ast.Call, frame: Frame) -> Kind:
+    def namespace(self, module: str) -> Mapping:
+        """The functions and classes of a module of the script's own, by name."""
+        found = self.modules.get(module, {}).items()
+        return Mapping(tuple(pair for pair in found if isinstance(pair[1], Func | Class)))
+
+    def any_name(self, module: str) -> Kind:
+        """One of these, by a name that is known when the script runs."""
+        return element(Bunch(tuple(kind for _, kind in self.namespace(module).items)))
+
+    def all_names(self, node: ast.Call, frame: Frame) -> None:
         """``locals()``, or code in a string: it may look at any variable, shares among them."""
         held = [kind for kind in (frame.env or {}).values() if holds_share(kind)]
         if held and not frame.lenient:
@@ -55,7 +72,6 @@ class Containers(Operators):
                 why="some of them are of one worker's share of the batch",
                 do="name the variables in the code itself",
             )
-        return PLAIN
 
     def _dictionary(self, node: ast.Dict, frame: Frame) -> Kind:
         items: dict[str, Kind] = {}

@@ -195,6 +195,8 @@ class Expressions(Attributes):
             case External():
                 full = f"{owner.name}.{name}"
                 return Solo() if full in world.OF_ONE else External(full)
+            case OwnModule() if name == "__dict__":
+                return self.namespace(owner.name)
             case OwnModule():
                 self.enter_module(f"{owner.name}.{name}")
                 found = self.modules.get(owner.name, {}).get(name)

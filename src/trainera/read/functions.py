@@ -24,6 +24,7 @@ from trainera.read.kinds import (
     Mapping,
     Mean,
     Model,
+    OwnModule,
     Params,
     Shard,
     Share,
@@ -64,8 +65,11 @@ class Functions(Library):
         self.arguments_in_order(name, node, frame)
         if name not in ("print", "isinstance", "hasattr", "getattr", "setattr", "type", "repr"):
             self.needed_by_all(node, positional, frame)
+        if name == "vars" and isinstance(first, OwnModule):
+            return self.namespace(first.name)
         if name in ("eval", "exec") or is_namespace(node):
-            return self.all_names(node, frame)
+            self.all_names(node, frame)
+            return self.any_name(frame.file.name) if name == "eval" else PLAIN
         if name == "hash":
             return self.hashes(node, frame)
         if name == "enumerate":
@@ -104,6 +108,8 @@ class Functions(Library):
         if name == "getattr" and len(positional) > 1 and not isinstance(positional[1], Const):
             if isinstance(first, Instance):
                 return self.by_computed_name(node, first.cls, frame)
+            if isinstance(first, OwnModule):
+                return self.any_name(first.name)
         if name == "getattr" and len(positional) > 1 and isinstance(positional[1], Const):
             if isinstance(first, Instance | Model) and first.cls is not None:
                 wanted = str(positional[1].value)

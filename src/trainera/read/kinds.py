@@ -74,16 +74,16 @@ class Func(Kind):
 
 
 @dataclass(frozen=True)
-class Either(Kind):
-    """One of several functions of the script's, chosen when it runs."""
-
-    functions: tuple[Func, ...]
-
-
-@dataclass(frozen=True)
 class Class(Kind):
     node: ast.ClassDef
     module: str
+
+
+@dataclass(frozen=True)
+class Either(Kind):
+    """One of several functions or classes of the script's, chosen when it runs."""
+
+    functions: tuple[Func | Class, ...]
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ from trainera.read.kinds import (
     Whole,
 )
 
+Callable = Func | Class | Either
+
 
 def join(left: Kind | None, right: Kind | None) -> Kind:
     """What a value is that comes from one of two places."""
@@ -66,9 +68,9 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
         if {left.name, right.name} <= tables.TYPED:
             return left  # one of the processor, one of the GPU
         return External("torch.optim.Optimizer") if optimizers else PLAIN
-    if isinstance(left, Func | Either) and isinstance(right, Func | Either):
+    if isinstance(left, Callable) and isinstance(right, Callable):
         functions = (*functions_of(left), *functions_of(right))
-        return Either(tuple({(one.node, one.bound): one for one in functions}.values()))
+        return Either(tuple({_identity(one): one for one in functions}.values()))
     if isinstance(left, Params) and isinstance(right, Params):
         return Params(left.models | right.models)
     if isinstance(left, Loss) and isinstance(right, Loss) and left.reduction == right.reduction:
@@ -93,7 +95,7 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
             return Params(one.models | models_in(other))
         # A role outlives the plain value that stands for "not there yet".
         if type(one) in (Kind, Const, Thing) and isinstance(
-            other, Loader | Model | Optimizer | Func | Either | Instance | Iter | Loss
+            other, Loader | Model | Optimizer | Callable | Instance | Iter | Loss
         ):
             return other
     return PLAIN
@@ -113,9 +115,13 @@ def _join_models(left: Model, right: Model) -> Kind:
     )
 
 
-def functions_of(kind: Func | Either) -> tuple[Func, ...]:
-    """The functions that may be called."""
+def functions_of(kind: Callable) -> tuple[Func | Class, ...]:
+    """The functions or classes that may be called."""
     return kind.functions if isinstance(kind, Either) else (kind,)
+
+
+def _identity(function: Func | Class) -> tuple[object, ...]:
+    return (function.node, function.bound if isinstance(function, Func) else None)
 
 
 def _either(classes: tuple[Class | None, ...]) -> tuple[Class | None, ...]:

@@ -107,6 +107,8 @@ class Methods(Networks):
                 key = self.eval(node.args[0], frame)
                 if isinstance(key, Const) and isinstance(key.value, str):
                     return owner.get(key.value) or PLAIN
+                others = [self.eval(argument, frame) for argument in node.args[1:]]
+                return element(Bunch((*(kind for _, kind in owner.items), *others)))
             case Listing() if name in ("items", "values") and not node.args:
                 values = owner.element
                 return Listing(Bunch((PLAIN, values))) if name == "items" else owner

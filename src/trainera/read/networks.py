@@ -1,4 +1,4 @@
-"""Calls of networks and tensors, and where gradients are computed."""
+"""Calls of networks and tensors."""
 
 import ast
 from dataclasses import replace
@@ -7,7 +7,7 @@ from functools import reduce
 from trainera.read import meetings, tables, tensors
 from trainera.read.core import Frame
 from trainera.read.draws import BY_CHANCE
-from trainera.read.facts import Backward, Step
+from trainera.read.gradients import Gradients, add_model
 from trainera.read.inside import flat, holds_share
 from trainera.read.kinds import (
     PLAIN,
@@ -17,10 +17,8 @@ from trainera.read.kinds import (
     Func,
     Instance,
     Kind,
-    Listing,
     Loss,
     Lost,
-    Mapping,
     Model,
     Params,
     Shard,
@@ -38,13 +36,12 @@ from trainera.read.lattice import (
     not_vague,
     whole_of,
 )
-from trainera.read.layers import Layers
 from trainera.read.library import is_meter
 from trainera.read.suspects import is_figure, layer_mixes, mixes_rows
 from trainera.read.training import CONTAINERS, PAIR_LAYERS
 
 
-class Networks(Layers):
+class Networks(Gradients):
     """The part of the analyser that follows networks and tensors."""
 
     def _share_method(
@@ -176,18 +173,20 @@ class Networks(Layers):
             self.facts.bare.pop((frame.context, node.func), None)
         if any(holds_share(kind) for kind in kinds) and not frame.lenient:
             self.begins(model, node, frame)
-        self._given_the_same(model, node, kinds, frame)
+        self.given_the_same(model, node, kinds, frame)
         if "Dropout" in model.layer and self.open_loops and not any(map(holds_share, kinds)):
             self.agreed(node, BY_CHANCE, frame)
         if any(isinstance(kind, Whole) for kind in kinds):
-            self._drops_by_chance(node, kinds, frame)
+            self.drops_by_chance(node, kinds, frame)
         result: Kind | None = None
         for cls in model.classes:
             given = self._forward_of(model, cls, positional, keywords, frame)
             if given is not None and (len(model.classes) == 1 or holds_share(given)):
                 result = given if result is None else join(result, given)
         if not any(holds_share(kind) for kind in kinds):
-            return result if result is not None and holds_share(result) else whole_of(*kinds)
+            if result is not None and holds_share(result):
+                return result
+            return self.by_every_worker(model, node, whole_of(*kinds), frame)
         if isinstance(result, Whole) and not frame.lenient:
             return result  # a loss of the script's own that needs the whole batch
         shards = [kind for kind in kinds if isinstance(kind, Shard)]
@@ -232,22 +231,6 @@ class Networks(Layers):
         count = len(positional)
         return kinds[:count], dict(zip(keywords, kinds[count:], strict=True))
 
-    def _drops_by_chance(self, node: ast.Call, kinds: list[Kind], frame: Frame) -> None:
-        """A network is given the whole batch: what it draws, each worker draws for itself."""
-        dropout = any(b"ropout" in file.source for file in self.files.values())
-        chance = dropout or self.facts.hidden
-        if not chance or frame.lenient or self.mode == "eval" or not self.open_loops:
-            return
-        self.trouble(
-            "network",
-            node,
-            frame,
-            frozenset().union(*(kind.loaders for kind in kinds if isinstance(kind, Whole))),
-            what="a network is given the whole batch on every worker, and there may be dropout",
-            why="each worker would drop other values, and none those of the sequential script",
-            do="compute what needs the whole batch after the network, from what it gives",
-        )
-
     def _forward_of(
         self,
         model: Model,
@@ -269,24 +252,6 @@ class Networks(Layers):
             keywords = {name: not_vague(kind) for name, kind in keywords.items()}
         return self.call_function(forward, positional, keywords, frame, lenient=lenient)
 
-    def _given_the_same(
-        self, model: Model, node: ast.Call, kinds: list[Kind], frame: Frame
-    ) -> None:
-        """Batch statistics of such input are each worker's own, and those of all would be wrong."""
-        key = (frame.context, node.func)
-        self.facts.alike.pop(key, None)
-        inside = bool(self.open_loops) and not frame.lenient and not model.part
-        if inside and self.mode != "eval" and not any(holds_share(kind) for kind in kinds):
-            self.facts.alike[key] = self.spot(node.func, frame, "")
-
-    def begins(self, model: Model, node: ast.Call, frame: Frame) -> None:
-        """A network is given a batch: it is as it will be trained."""
-        for origin in model.origins:
-            self.facts.first_use.setdefault(origin, len(self.facts.carriers))
-            self.used.add(origin)
-        calls = frozenset((origin, node) for origin in model.origins)
-        self.facts.steps.append(Step(node=node, file=frame.file, backward=False, calls=calls))
-
     def _look_inside(self, model: Model, shards: list[Shard], frame: Frame) -> None:
         """Reads the script's own layers in a container of torch's, for what they do to a batch."""
         for part in model.inside:
@@ -296,48 +261,3 @@ class Networks(Layers):
             forward = self._member(part, part.cls, "forward", frame) if part.cls else None
             if isinstance(forward, Func) and shards:
                 self.call_function(forward, [shards[0]], {}, frame, lenient=True)
-
-    def _backward(self, node: ast.Call, function: ast.Attribute, frame: Frame) -> Kind:
-        value = function.value
-        if (
-            isinstance(value, ast.Call)
-            and isinstance(value.func, ast.Attribute)
-            and value.func.attr == "scale"
-            and len(value.args) == 1
-        ):
-            value = value.args[0]
-        kind = self.eval(value, frame)
-        loop = self.open_loops[-1] if self.open_loops else None
-        text = "crew.current()"
-        if isinstance(kind, Share):
-            text = self.loader_text(kind.loaders, frame) or text
-        if loop is not None:
-            loop.training = True
-            loop.backwards.add(node)
-        if isinstance(kind, Share | Whole):
-            calls = frozenset((origin, call) for origin, _, call in kind.models)
-            self.facts.steps.append(Step(node=node, file=frame.file, backward=True, calls=calls))
-        self.facts.backwards[frame.context, node] = Backward(
-            node=node,
-            value=value,
-            file=frame.file,
-            kind=kind,
-            text=text,
-            loop=loop.node if loop else None,
-        )
-        return PLAIN
-
-
-def add_model(kind: Kind, model: Model, call: ast.AST, *, bypass: bool) -> Kind:
-    """The kind, computed with a network, through its wrapper or past it."""
-    if isinstance(kind, Bunch):
-        return Bunch(tuple(add_model(item, model, call, bypass=bypass) for item in kind.items))
-    if isinstance(kind, Mapping):
-        pairs = ((key, add_model(item, model, call, bypass=bypass)) for key, item in kind.items)
-        return replace(kind, items=tuple(pairs))
-    if isinstance(kind, Listing):
-        return Listing(add_model(kind.element, model, call, bypass=bypass))
-    if isinstance(kind, Share):
-        through = model.wrapped is True and not bypass
-        return replace(kind, models=kind.models | {(o, through, call) for o in model.origins})
-    return kind

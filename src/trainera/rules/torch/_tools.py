@@ -3,11 +3,11 @@
 import ast
 from collections.abc import Iterable
 
-from trainera.plan import Action, Edit, Insert, Refusal, Wrap
+from trainera.plan import Action, Edit, Insert, Note, Refusal, Wrap
 from trainera.read.facts import Facts, Spot, Trouble
 from trainera.read.source import SourceFile
 
-Finding = Edit | Refusal
+Finding = Edit | Refusal | Note
 
 
 def edit(

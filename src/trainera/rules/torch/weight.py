@@ -34,7 +34,7 @@ import ast
 from collections.abc import Iterator
 
 from trainera.engines.base import CREW, Engine
-from trainera.plan import Options
+from trainera.plan import Note, Options
 from trainera.read.facts import Backward, Facts, by_node
 from trainera.read.kinds import Blend, Lost, Mean, Shard, Share, Sum, Whole
 from trainera.rules.torch._tools import Finding, edit, refuse, wrap
@@ -63,7 +63,10 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             continue
         kind, text = forms.pop()
         if kind is Whole:
-            continue  # every worker has the loss of the whole batch, and its gradients reach all
+            # Every worker has the loss of the whole batch, and its gradients reach all.
+            if _is_all_by_everyone(record, facts):
+                yield _by_everyone(record)
+            continue
         name = engine.mean_weight if kind is Mean else engine.sum_weight
         weight = "crew.size()" if kind is Blend else f"{text}.{name}"
         template = f"{{}} * {weight}"
@@ -77,6 +80,23 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         yield edit(NAME, record.file, record.value, wrap(template), reason, (CREW,))
     if engine.wraps:
         yield from _several_in_a_step(facts)
+
+
+def _is_all_by_everyone(record: Backward, facts: Facts) -> bool:
+    """Whether every network that the loss comes from was given the same on every worker."""
+    assert isinstance(record.kind, Whole)
+    functions = {node for _, node in facts.alike}
+    calls = [call for _, _, call in record.kind.models]
+    return all(isinstance(call, ast.Call) and call.func in functions for call in calls)
+
+
+def _by_everyone(record: Backward) -> Note:
+    return Note(
+        rule=NAME,
+        place=record.file.place(record.node),
+        what="this loss is computed by every worker, all of it: more workers make it no faster",
+        why="what the network is given here has a size of its own, whatever the batch's",
+    )
 
 
 def _receiver(call: ast.Call) -> ast.expr:
