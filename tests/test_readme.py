@@ -16,7 +16,7 @@ def test_the_diff_is_real() -> None:
 
 
 def test_the_refusal_is_real() -> None:
-    plan = plan_script(ROOT / "tests" / "corpus" / "refused" / "free_parameter.py")
+    plan = plan_script(ROOT / "tests" / "corpus" / "refused" / "buffer_of_batch_statistics.py")
     refusal = plan.refusals[0]
     assert f"{refusal.what} — {refusal.why} — {refusal.do}" in README
 

@@ -24,7 +24,6 @@ def test_refused(script: Path) -> None:
 
 
 REASONS = {
-    "free_parameter": ("wrap", "each worker would go on with its own value"),
     "hardwired_batch_size": ("network", "fewer rows"),
     "buffer_of_batch_statistics": ("network", "drift apart"),
     "lbfgs_closure": ("optimizer", "share"),

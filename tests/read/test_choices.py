@@ -1,6 +1,11 @@
 """Networks of which the class is chosen when the script runs: each is looked into."""
 
+from pathlib import Path
+
+import pytest
+
 from tests.rules.tools import beyond, converted, refused, script
+from trainera.pipeline import plan_script
 
 TWO = """
 class Plain(nn.Module):
@@ -56,3 +61,47 @@ def test_none_of_them_does() -> None:
     model = "model = nn.Sequential(nn.Linear(3, 1)) if len(data) > 7 else nn.Linear(3, 1)"
     (added,) = beyond(model=model)
     assert added.startswith("model = DistributedDataParallel(nn.Sequential(nn.Linear(3, 1)) if")
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        "kinds[name]()",
+        "kinds.get(name)()",
+        "kinds.get(name, Plain)()",
+        "globals()[name]()",
+        "vars()[name]()",
+        "eval(name)()",
+        "getattr(sys.modules[__name__], name)()",
+    ],
+)
+def test_a_class_that_is_chosen_by_its_name(chosen: str) -> None:
+    """Any that can be called like that may be meant."""
+    setup = f"import sys\n{TWO}\nname = sys.argv[1]\n"
+    centred = setup + "kinds = {'a': Plain, 'b': Centred}"
+    refused(setup=centred, model=f"model = {chosen}")
+    needs_more = setup.replace("def __init__(self):", "def __init__(self, width):")
+    needs_more += """
+class Helper:
+    def __init__(self, first, second):
+        print(first)
+
+def make():
+    return nn.Linear(3, 1)
+
+kinds = {'a': make, 'b': Helper}
+"""
+    _, text = converted(
+        script(setup=needs_more, model=f"model = {chosen.replace('Plain', 'make')}")
+    )
+    assert f"DistributedDataParallel({chosen.replace('Plain', 'make')}" in text
+
+
+def test_a_function_of_another_module_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "zoo.py").write_text(f"import torch\nfrom torch import nn\n{TWO}")
+    for module in ("zoo.__dict__[name]", "vars(zoo)[name]", "getattr(zoo, name)"):
+        train = script(imports="import sys\nimport zoo", model="model = " + module + "()")
+        train = train.replace("name]", "sys.argv[1]]").replace("name)", "sys.argv[1])")
+        (tmp_path / "train.py").write_text(train)
+        plan = plan_script(tmp_path / "train.py")
+        assert "network" in [refusal.rule for refusal in plan.refusals], module

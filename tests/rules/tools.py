@@ -97,6 +97,13 @@ def refused(source: str | None = None, **parts: str) -> list[tuple[str, str, str
     ]
 
 
+def noted(**parts: str) -> list[str]:
+    """What a user is told of a conversion."""
+    plan, _ = converted(script(**parts))
+    assert not plan.refusals
+    return [note.what for note in plan.notes]
+
+
 def added_unless_refused(**parts: str) -> list[str] | None:
     """The added lines; None for a refusal, and for a refusal only: a crash is raised."""
     plan, _ = converted(script(**parts))

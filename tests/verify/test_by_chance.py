@@ -8,6 +8,7 @@ import pytest
 from tests.tools.corpus import write_converted
 from tests.tools.observed import observed, verdict_on
 from tests.tools.runs import Runner
+from trainera.verify.trace import read_worker
 from trainera.verify.verdict import Outcome
 
 SCRIPTS = Path(__file__).with_name("scripts")
@@ -21,6 +22,7 @@ SCRIPTS = Path(__file__).with_name("scripts")
         ("by_chance_images.py", ["2"]),
         ("by_chance_tensors.py", []),
         ("by_chance_mixup.py", []),
+        ("by_chance_noise.py", []),
     ],
 )
 def test_equivalent(
@@ -33,6 +35,9 @@ def test_equivalent(
     script = write_converted(case, tmp_path / "converted")
     choices = alone.directory / "choices.json"
     together = observed(runner, script, tmp_path, workers, arguments=arguments, choices=choices)
+    if read_worker(together.directory, 0).mistaken:
+        choices = together.directory / "choices.json"
+        alone = observed(runner, case / "train.py", tmp_path / "again", 0, choices=choices)
     verdict = verdict_on(alone, together, script, workers)
     assert verdict.outcome is Outcome.EQUIVALENT, verdict
     assert verdict.steps == 12

@@ -65,7 +65,11 @@ class Draws(Affairs):
         if last == "dropout" and frame.lenient:  # what is no share there is hardly seen to be none
             once &= bool(node.args) and isinstance(node.args[0], ast.Attribute)
         if once and self.open_loops:
-            return self._drawn_for_all(name, node, frame)
+            drawn = self._drawn_for_all(name, node, frame)
+            return self._for_everyone(node) if sizes and isinstance(drawn, Thing) else drawn
+        if alike and sizes and self.open_loops and not frame.lenient:
+            if not any(map(holds_share, kinds)):
+                return self._for_everyone(node)
         if frame.lenient and any(isinstance(kind, Share) for kind in sizes):
             return self.assumed(node, list(sizes), frame)
         figures = [kind for kind in kinds if holds_share(kind)]
@@ -113,6 +117,10 @@ class Draws(Affairs):
             return BY_CHANCE
         self.agreed(node, BY_CHANCE, frame)
         return Thing(node, name)
+
+    def _for_everyone(self, node: ast.Call) -> Whole:
+        """So many numbers, the same for all workers: of no rows unless a network takes them."""
+        return Whole(self.open_loops[-1].loaders, rows=False, made=node)
 
     def _drawn_for_the_batch(self, name: str, node: ast.Call, frame: Frame) -> Kind | None:
         """A draw by how many samples there are: the same for all workers, from the whole number."""

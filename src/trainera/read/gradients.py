@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from trainera.read.core import Frame
 from trainera.read.facts import Backward, Step
-from trainera.read.inside import holds_share
+from trainera.read.inside import flat, holds_share
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -15,9 +15,9 @@ from trainera.read.kinds import (
     Mapping,
     Model,
     Share,
-    Thing,
     Whole,
 )
+from trainera.read.lattice import whole_of
 from trainera.read.layers import Layers
 
 
@@ -40,18 +40,20 @@ class Gradients(Layers):
         if inside and self.mode != "eval" and not any(holds_share(kind) for kind in kinds):
             self.facts.alike[key] = self.spot(node.func, frame, "")
 
-    def by_every_worker(self, model: Model, node: ast.Call, kind: Kind, frame: Frame) -> Kind:
-        """What is no part of a batch is not shared out: all workers compute the same from it."""
-        plain = type(kind) in (Kind, Const, Thing)
-        if not (plain or isinstance(kind, Whole)) or frame.lenient or self.mode == "eval":
+    def by_every_worker(
+        self, model: Model, node: ast.Call, kinds: list[Kind], frame: Frame
+    ) -> Kind:
+        """What is the same on every worker is not shared out: each computes all of it."""
+        kind = whole_of(*kinds)
+        known = all(isinstance(one, Whole | Const) for one in flat(Bunch(tuple(kinds))))
+        if not isinstance(kind, Whole) or not known or frame.lenient or self.mode == "eval":
             return kind
         if not self.open_loops or not self.learns(model):
             return kind
         self.begins(model, node, frame)
-        made = kind if isinstance(kind, Whole) else Whole(self.open_loops[-1].loaders, made=node)
         through = model.wrapped is True and not model.part
         calls = frozenset((origin, through, node) for origin in model.origins)
-        return replace(made, models=made.models | calls)
+        return replace(kind, rows=True, models=kind.models | calls)
 
     def drops_by_chance(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> None:
         """A network is given the whole batch: what it draws, each worker draws for itself."""

@@ -34,7 +34,6 @@ from trainera.read.lattice import (
     join,
     keeps_rows,
     not_vague,
-    whole_of,
 )
 from trainera.read.library import is_meter
 from trainera.read.suspects import is_figure, layer_mixes, mixes_rows
@@ -186,7 +185,7 @@ class Networks(Gradients):
         if not any(holds_share(kind) for kind in kinds):
             if result is not None and holds_share(result):
                 return result
-            return self.by_every_worker(model, node, whole_of(*kinds), frame)
+            return self.by_every_worker(model, node, kinds, frame)
         if isinstance(result, Whole) and not frame.lenient:
             return result  # a loss of the script's own that needs the whole batch
         shards = [kind for kind in kinds if isinstance(kind, Shard)]

@@ -133,7 +133,8 @@ class Wholes(Core):
 
     def agreed(self, node: ast.expr, kind: Kind, frame: Frame) -> None:
         key = (frame.context, node)
-        if isinstance(kind, Thing) and kind.origin is node:
+        drawn = kind.origin if isinstance(kind, Thing) else getattr(kind, "made", None)
+        if drawn is node:
             return  # if all had to agree on it, that was seen where it was made
         self.facts.agree.pop(key, None)
         if isinstance(kind, Own) and not frame.lenient:

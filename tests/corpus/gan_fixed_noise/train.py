@@ -16,12 +16,13 @@ criterion = nn.BCELoss()
 points = torch.randn(200, 2) * 0.2 + torch.tensor([0.5, -0.5])
 dataloader = DataLoader(TensorDataset(points), batch_size=BATCH_SIZE, shuffle=True)
 fixed_noise = torch.randn(8, Z)
+dice = torch.Generator().manual_seed(1)
 
 gen.train()
 disc.train()
 for epoch in range(3):
     for batch_idx, (real,) in enumerate(dataloader):
-        noise = torch.randn(BATCH_SIZE, Z)
+        noise = torch.randn(BATCH_SIZE, Z, generator=dice)
         fake = gen(noise)
 
         disc_real = disc(real).reshape(-1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rules.tools import beyond, must_refuse, network, refused, right_or_refused
+from tests.rules.tools import beyond, must_refuse, network, noted, refused, right_or_refused
 
 
 @pytest.mark.parametrize(
@@ -141,16 +141,15 @@ def test_a_training_step_that_is_a_method() -> None:
     assert "loss = criterion(crew.through(model).score(x), y)" in added
 
 
-def test_a_step_through_a_layer_is_refused() -> None:
-    rows = refused(model=network(), loss="loss = criterion(model.fc(x), y)")
-    assert rows == [
-        (
-            "weight",
-            "loss.backward()",
-            "the loss is computed past the network's own call",
-            "the wrapper averages the gradients of calls of the network only",
-        )
+def test_a_step_through_a_layer_has_no_wrapper() -> None:
+    parts = {"model": network(), "loss": "loss = criterion(model.fc(x), y)"}
+    assert beyond(**parts, after="torch.save(model.state_dict(), 'm.pt')") == [
+        "model = crew.alike(Net())",
+        "optimizer = crew.average_after_backward(torch.optim.SGD(model.parameters(), lr=0.1))",
+        "crew.once(torch.save, model.state_dict(), 'm.pt')",
     ]
+    (note,) = noted(**parts)
+    assert note.startswith("the loss is computed past the network's own call: gradients are")
 
 
 def test_a_network_saved_inside_of_a_variable_is_refused() -> None:

@@ -112,7 +112,6 @@ def test_lookalikes_are_left_alone(line: str) -> None:
         {"before": "for crew in range(3):\n    print(crew)"},
         {"imports": "import json as crew", "after": "print(crew.dumps(1))"},
         {"before": "def f(crew):\n    torch.save(crew, 'x')\nf(1)"},
-        {"before": "DistributedDataParallel = 5"},
     ],
 )
 def test_names_that_the_script_has_itself(parts: dict[str, str]) -> None:

@@ -8,6 +8,7 @@ from tests.rules.tools import (
     changed,
     must_refuse,
     network,
+    noted,
     refused,
     script,
 )
@@ -341,6 +342,49 @@ def test_rows_of_the_whole_batch_in_a_slice() -> None:
     assert rows[0][2] == "rows of the whole batch are written into a worker's slice"
 
 
+WITHOUT_WRAPPER = [
+    "model = crew.alike(nn.Linear(3, 1))",
+    "optimizer = crew.average_after_backward(torch.optim.SGD(model.parameters(), lr=0.1))",
+]
+FIXED = "noise = torch.randn(8, 3)\nfake = model(noise)\n"
+
+
+def test_noise_of_a_fixed_size() -> None:
+    """Every worker computes all that comes of it, so that it counts as it is."""
+    assert beyond(loss=FIXED + "loss = criterion(model(x), y) + fake.mean()") == [
+        "noise = crew.agree(torch.randn(8, 3))"
+    ]
+    assert beyond(backward="loss.backward()\n" + FIXED + "fake.mean().backward()") == [
+        "noise = crew.agree(torch.randn(8, 3))"
+    ]
+    assert noted(backward="loss.backward()\n" + FIXED + "fake.mean().backward()") == [
+        "this loss is computed by every worker, all of it"
+    ]
+    numpy = FIXED.replace("torch.randn(8, 3)", "torch.Tensor(np.random.normal(0, 1, (8, 3)))")
+    both = "loss = criterion(model(x), y) + fake.mean()"
+    assert beyond(imports="import numpy as np", loss=numpy + both) == []
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"loss": FIXED + "loss = fake.mean()"}, "nothing would be shared out"),
+        (
+            {
+                "model": "model = nn.Sequential(nn.Linear(3, 1), nn.Dropout(0.5))",
+                "backward": "loss.backward()\n" + FIXED + "fake.mean().backward()",
+            },
+            "each worker would drop other values",
+        ),
+        # what cannot be seen may be a batch
+        ({"imports": "import feed", "loss": "loss = model(feed.get()).mean()"}, ""),
+        ({"before": "rows = iter(list(loader))", "loss": "loss = model(next(rows)[0]).mean()"}, ""),
+    ],
+)
+def test_what_is_computed_by_everyone_and_refused(parts: dict[str, str], words: str) -> None:
+    assert words in " ".join(row[3] for row in refused(**parts))
+
+
 def test_another_number_of_rows_for_the_network() -> None:
     """Each worker's own rows are cut out only where there is one for each sample."""
     must_refuse(loss="loss = model(torch.cat([x, x.roll(1, 0)])).mean()")
@@ -435,12 +479,12 @@ def test_refusals(parts: dict[str, str], what: str, why: str) -> None:
 
 
 def test_two_steps_in_one() -> None:
-    rows = refused(backward="loss.backward()\n(2 * loss).backward()")
-    assert rows[0][:3] == (
-        "weight",
-        "(2 * loss).backward()",
-        "a second backward() since the network was called",
-    )
+    backward = "loss.backward(retain_graph=True)\n(2 * loss).backward()"
+    assert beyond(backward=backward) == [
+        *WITHOUT_WRAPPER,
+        "(loss * loader.share).backward(retain_graph=True)",
+        "(2 * loss * loader.share).backward()",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -453,10 +497,12 @@ def test_two_steps_in_one() -> None:
         ("out = model(x)", "out.mean().backward(retain_graph=True)\n(out ** 2).mean().backward()"),
     ],
 )
-def test_gradients_of_an_older_call_are_refused(loss: str, backward: str) -> None:
-    """The wrapper would leave them as each worker has them, without a word."""
-    rows = refused(loss=loss, backward=backward)
-    assert [row[2] for row in rows] == ["a second backward() since the network was called"]
+def test_gradients_of_an_older_call(loss: str, backward: str) -> None:
+    """A wrapper would leave them as each worker has them, without a word."""
+    added = beyond(loss=loss, backward=backward)
+    assert added[:2] == WITHOUT_WRAPPER
+    (note,) = noted(loss=loss, backward=backward)
+    assert note.startswith("a second backward() since the network was called")
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,8 @@ def test_a_network_of_which_only_a_part_is_used() -> None:
     def plan_of(loss: str) -> list[str]:
         source = script(setup="table = nn.Embedding(2, 1)", loss=loss)
         plan, _ = converted(source.replace("model.parameters()", both))
-        return [refusal.what for refusal in plan.refusals]
+        assert not plan.refusals
+        return [note.what.partition(": gradients are averaged")[0] for note in plan.notes]
 
     used = "model(x) @ table.weight.t()"
     wanted = "a network is trained that is never called: only a part of it is used"
@@ -282,13 +283,11 @@ def test_a_parameter_that_only_the_loss_uses(result: str, output: str) -> None:
     assert "model = DistributedDataParallel(Net(), broadcast_buffers=False)" in changed(source)
 
 
-def test_such_a_parameter_beside_idle_layers_is_refused() -> None:
+def test_such_a_parameter_beside_idle_layers_needs_no_wrapper() -> None:
     model = LOOSE.replace("{result}", "self.fc(x) if x.dim() > 5 else self.fc(x)")
     model = model.replace("self.scale =", "self.spare = nn.Linear(3, 1)\n        self.scale =")
     loss = "loss = criterion(model(x), y) * torch.exp(model.scale)"
-    assert [(rule, line) for rule, line, _, _ in refused(model=model, loss=loss)] == [
-        ("wrap", loss)
-    ]
+    assert beyond(model=model, loss=loss)[0] == "model = crew.alike(Net())"
 
 
 def test_networks_that_are_wrapped_together_stay_in_the_order_of_the_script() -> None:

@@ -18,8 +18,8 @@ gradients are averaged.
 
 **Safety.** In functions that are given wrapped and bare networks, `crew.bare(model)` is used.
 
-**Limits.** A training step through a layer of the network, or past its own call in other ways, is
-refused (see `wrap`).
+**Limits.** Where a training step goes through a layer of the network, or past its own call in other
+ways, there is no wrapper (see `wrap`), and nothing has to go past it.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,9 @@
 """Each optimizer gets averaged gradients; those that evaluate the loss themselves are refused.
 
-**What.** Where the engine averages in the optimizer and not in the network (Horovod), every
-optimizer goes through the engine's wrapper, with the names of its parameters. `LBFGS`, and
-`optimizer.step(closure)` of any optimizer, are refused.
+**What.** Where the engine averages in the optimizer and not in the network (Horovod, or DDP where a
+wrapper around the network would not do, see `wrap`), every optimizer goes through the engine's
+wrapper, with the names of its parameters. `LBFGS`, and `optimizer.step(closure)` of any optimizer,
+are refused.
 
 **Why.** A wrapper that is made but not used averages nothing, so the optimizer is wrapped where it
 is made: schedulers and steps see no other. A closure computes the loss of one worker's slice, and

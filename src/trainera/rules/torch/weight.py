@@ -22,8 +22,13 @@ the part of each worker, so that such a loss counts as it is:
     -     loss = torch.sqrt(criterion(model(x), y))
     +     loss = torch.sqrt(loader.mean(criterion(model(x), y)))
 
-**Limits.** Several backward passes in a step, as for the two networks of a GAN, must each be of
-calls of the network that were made since the last. What a library draws by itself from torch's
+**Several networks.** Each backward pass of a step, as for the two networks of a GAN, may be of
+other calls of the networks; where it is of one that an earlier pass was of, see `wrap`. Random
+numbers that a network is given, as many as the script says and not one row for each sample, are the
+same on every worker: each computes all that comes of them, such a loss counts as it is, and a note
+says so. If that goes for every loss, nothing would be shared out, and the script is refused.
+
+**Limits.** What a library draws by itself from torch's
 random numbers, in a loss of the whole batch, each worker draws for itself. Gradients that
 `torch.autograd.grad` computes with respect to the samples are weighed as well, so that each sample
 has the one that it has in the sequential script; with respect to parameters they are refused, and
@@ -43,6 +48,8 @@ NAME = "weight"
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+    everyones = [one for one in facts.backwards.values() if _is_all_by_everyone(one, facts)]
+    shared = len(everyones) < len(facts.backwards)
     for _, records in by_node(facts.backwards):
         reached = [one for one in records if isinstance(one.kind, Share | Whole)] or list(records)
         problems = [found for one in reached if (found := _problem(one, facts, engine))]
@@ -64,8 +71,8 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         kind, text = forms.pop()
         if kind is Whole:
             # Every worker has the loss of the whole batch, and its gradients reach all.
-            if _is_all_by_everyone(record, facts):
-                yield _by_everyone(record)
+            if record in everyones:
+                yield _by_everyone(record, shared)
             continue
         name = engine.mean_weight if kind is Mean else engine.sum_weight
         weight = "crew.size()" if kind is Blend else f"{text}.{name}"
@@ -84,19 +91,22 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
 
 def _is_all_by_everyone(record: Backward, facts: Facts) -> bool:
     """Whether every network that the loss comes from was given the same on every worker."""
-    assert isinstance(record.kind, Whole)
+    if not isinstance(record.kind, Whole) or not record.kind.models:
+        return False
     functions = {node for _, node in facts.alike}
     calls = [call for _, _, call in record.kind.models]
     return all(isinstance(call, ast.Call) and call.func in functions for call in calls)
 
 
-def _by_everyone(record: Backward) -> Note:
-    return Note(
-        rule=NAME,
-        place=record.file.place(record.node),
-        what="this loss is computed by every worker, all of it: more workers make it no faster",
-        why="what the network is given here has a size of its own, whatever the batch's",
-    )
+def _by_everyone(record: Backward, shared: bool) -> Finding:
+    """Right, but no faster: worth it only if other losses are shared out."""
+    what = "this loss is computed by every worker, all of it"
+    why = "the network is given a number of rows that is not the batch's"
+    if shared:
+        why = f"{why}: more workers make it no faster"
+        return Note(rule=NAME, place=record.file.place(record.node), what=what, why=why)
+    do = "give the network one row for each sample: x.size(0) instead of a fixed batch size"
+    return refuse(NAME, record.file, record.node, what, f"{why}: nothing would be shared out", do)
 
 
 def _receiver(call: ast.Call) -> ast.expr:

@@ -16,8 +16,18 @@ while they are computed, and gives all workers the first one's weights to start 
 Where layers are frozen or freed while the script trains, the wrapper is told to expect it, and is
 given those that are frozen at the start as well: `crew.with_frozen(DistributedDataParallel, …)`.
 
-**Limits.** A training step that goes past the wrapper, say through a layer of the network, is
-refused: its gradients would not be averaged. For methods of the network see `access`.
+**Without a wrapper.** A wrapper averages what one call of the network gave, once. Where a script
+calls layers apart from their network, goes backward through one call twice, or trains parameters
+of no network, a note says so, the network stays as it is, and gradients are averaged when each
+`backward()` ends:
+
+    + model = crew.alike(Net())  # all workers start from the first one's weights
+    + optimizer = crew.average_after_backward(Adam([*model.parameters(), temperature]))
+
+That is as right, and a little slower: workers do not compute while they exchange gradients.
+
+**Limits.** A network that never gets a name of its own cannot be wrapped. For methods of the
+network see `access`.
 """
 
 import ast

@@ -74,6 +74,12 @@ class Chance:
         before = self.choices.get(key)
         if before is None:
             return place
+        if list(shape) == before[1] and (before[0] == SHARED or rows != before[2]):
+            # As much for a slice as for the batch: it is not for the samples, and the same for all.
+            if before[0] != SHARED:
+                self.choices[key] = [SHARED, list(shape), rows]
+                self.recorder.write("mistaken", draw=key)
+            return SHARED
         fits = before[0] in found or (
             before[0] == numbers.GROUPED and shape and shape[0] % max(1, rows) == 0
         )
