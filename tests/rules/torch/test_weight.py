@@ -360,6 +360,8 @@ def test_noise_of_a_fixed_size() -> None:
     assert noted(backward="loss.backward()\n" + FIXED + "fake.mean().backward()") == [
         "this loss is computed by every worker, all of it"
     ]
+    dropout = "model = nn.Sequential(nn.Linear(3, 1), nn.Dropout(0.5))"
+    assert len(beyond(model=dropout, step=FIXED + "torch.save(fake, 'f.pt')")) == 3  # only shown
     numpy = FIXED.replace("torch.randn(8, 3)", "torch.Tensor(np.random.normal(0, 1, (8, 3)))")
     both = "loss = criterion(model(x), y) + fake.mean()"
     assert beyond(imports="import numpy as np", loss=numpy + both) == []
