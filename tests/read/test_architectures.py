@@ -109,7 +109,22 @@ def test_paths_that_are_dropped_for_each_sample() -> None:
 
 def test_paths_that_are_dropped_for_the_batch() -> None:
     once = DROP_PATH.replace("(x.shape[0],) + (1,) * (x.ndim - 1)", "(1,)")
-    refused(model=once)
+    assert beyond(model=once) == [
+        "mask = keep + crew.agree(torch.rand(shape, dtype=x.dtype, device=x.device))",
+        MADE.format(", find_unused_parameters=True"),
+    ]
+
+
+def test_paths_that_are_dropped_for_each_sample_or_for_the_batch() -> None:
+    """One line cannot be both."""
+    both = DROP_PATH.replace("(x.shape[0],) + (1,) * (x.ndim - 1)", "(rows,) + (1,)")
+    both = both.replace("drop_path(x, ", "drop_path(x, rows, ").replace(
+        "return drop_path(x, rows, self.p, self.training)",
+        "return drop_path(x, x.shape[0], self.p, self.training) + "
+        "drop_path(x, 1, self.p, self.training)",
+    )
+    assert "drop_path(x, rows, p" in both
+    refused(model=both)
 
 
 WINDOWS = (

@@ -192,22 +192,66 @@ def test_one_number_that_is_the_same_on_all_workers(draw: str) -> None:
 
 
 def test_a_choice_inside_of_the_network() -> None:
-    """Each worker would take another path through it, for what was one decision."""
-    draw = "torch.rand(1).item()"
-    network = f"""
+    """It is one decision for the whole batch."""
+    network = """
     class Net(nn.Module):
         def __init__(self):
             super().__init__()
             self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 1)
 
         def forward(self, x):
-            if {draw} < 0.5:
+            if torch.rand(1).item() < 0.5:
                 x = self.a(x)
             return self.b(x)
     """
-    refused(imports=IMPORTS, setup=network, model="model = Net()")
+    assert beyond(imports=IMPORTS, setup=network, model="model = Net()") == [
+        "if crew.agree(torch.rand(1)).item() < 0.5:",
+        "model = DistributedDataParallel(Net(), broadcast_buffers=False, "
+        "find_unused_parameters=True)",
+    ]
+    scripted = network.replace(
+        "    def forward", "    @torch.jit.script_method\n        def forward"
+    )
+    refused(imports=IMPORTS, setup=scripted, model="model = Net()")
+    refused(
+        imports=IMPORTS, setup=network.replace("torch.rand(1)", "x[0, 0]"), model="model = Net()"
+    )
 
 
 def test_before_the_loop_all_draw_the_same() -> None:
     assert beyond(imports=IMPORTS, start="if random.random() < 0.5:\n    print('half')") == []
     assert beyond(imports=IMPORTS, before="scale = np.random.rand()") == []
+
+
+HELPERS = """
+def noise(n, width=3):
+    return torch.randn(n, width)
+
+def targets(n):
+    return torch.full((n, 1), 0.9), torch.zeros(n, 1)
+
+class Meter:
+    def __init__(self):
+        self.n = 0
+
+    def update(self, n):
+        self.n += n
+        return torch.zeros(3)
+
+meter = Meter()
+"""
+
+
+def test_helpers_that_make_rows() -> None:
+    """They are told how many samples a slice has, where one that counts is told of all."""
+    loss = "n = len(x)\nones, _ = targets(n)\nloss = criterion(model(noise(n) + x), ones)"
+    assert beyond(setup=HELPERS, loss=loss) == []
+    assert beyond(setup=HELPERS, step="meter.update(len(x))") == [
+        "meter.update(loader.sum(len(x)))"
+    ]
+
+
+def test_a_helper_that_makes_rows_and_something_for_the_batch() -> None:
+    both = "loss = criterion(model(noise(len(x)) + x), y) + noise(1, 1).sum()"
+    (row,) = refused(setup=HELPERS, loss=both)
+    assert row[0] == "agree" and row[1] == "return torch.randn(n, width)"

@@ -23,6 +23,7 @@ SCRIPTS = Path(__file__).with_name("scripts")
         ("by_chance_tensors.py", []),
         ("by_chance_mixup.py", []),
         ("by_chance_noise.py", []),
+        ("by_chance_depth.py", []),
     ],
 )
 def test_equivalent(

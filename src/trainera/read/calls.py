@@ -9,7 +9,7 @@ from trainera.read import tables
 from trainera.read.core import Frame
 from trainera.read.facts import Decisions
 from trainera.read.gradients import add_model
-from trainera.read.inside import holds_share
+from trainera.read.inside import flat, holds_share
 from trainera.read.kinds import (
     PLAIN,
     UNKNOWN_YET,
@@ -126,6 +126,9 @@ class Calls(Methods):
         ):
             figures = False  # losses with their gradients, on their way to backward()
         if shares and figures and not lenient and not _goes_backward(function.node):
+            rows = self._rows_to_size(function, positional, keywords, frame)
+            if rows is not None:
+                return rows
             # Only numbers go in (a meter, a logger): it is given those of the whole batch.
             self.whole_arguments(node, frame)
             positional = [PLAIN if holds_share(kind) else kind for kind in positional]
@@ -135,6 +138,21 @@ class Calls(Methods):
             model, through = self._goes_through(node, result, frame)
             return add_model(result, model or function.bound, node, bypass=not through)
         return result
+
+    def _rows_to_size(
+        self, function: Func, positional: list[Kind], keywords: dict[str, Kind], frame: Frame
+    ) -> Kind | None:
+        """What a function makes that is told how many samples there are; None if it makes no rows.
+
+        A helper that makes noise for a batch makes as many rows as a slice has, for a slice.
+        """
+        given = [kind for kind in (*positional, *keywords.values()) if holds_share(kind)]
+        if not all(isinstance(kind, Count) for kind in given) or not makes_tensors(function.node):
+            return None
+        with self.on_trial() as trial:
+            made = self.call_function(function, positional, keywords, frame)
+            trial.holds = any(isinstance(part, Shard) for part in flat(made))
+        return made if trial.holds else None
 
     def _goes_through(
         self, node: ast.Call, result: Kind, frame: Frame
@@ -307,6 +325,16 @@ def _goes_backward(node: ast.AST) -> bool:
         isinstance(part, ast.Attribute) and part.attr in ("backward", "step")
         for part in ast.walk(node)
     )
+
+
+def makes_tensors(node: ast.AST) -> bool:
+    """Whether a function makes tensors to a size, and remembers nothing."""
+    parts = list(ast.walk(node))
+    if any(isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) for part in parts):
+        return False
+    makers = [part.func for part in parts if isinstance(part, ast.Call)]
+    names = {ast.unparse(maker).rpartition(".")[2] for maker in makers}
+    return bool(names & tables.MAKERS)
 
 
 def _generated(kind: Kind, frame: Frame) -> Kind:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from trainera.read import tables, tensors, world
 from trainera.read.affairs import Affairs
 from trainera.read.core import Frame
+from trainera.read.facts import Spot
 from trainera.read.inside import holds_share
 from trainera.read.kinds import (
     PLAIN,
@@ -29,6 +30,8 @@ from trainera.read.kinds import (
 )
 from trainera.read.lattice import whole_of
 
+BY_SIZE = {"rand", "randn", "randint"}
+"""Draws that are given a size, and no tensor whose gradients they would cut off."""
 BY_CHANCE = Own("this worker's random numbers")
 
 
@@ -64,6 +67,8 @@ class Draws(Affairs):
         once = name in tables.OWN_RANDOM and not any(map(holds_share, kinds))
         if last == "dropout" and frame.lenient:  # what is no share there is hardly seen to be none
             once &= bool(node.args) and isinstance(node.args[0], ast.Attribute)
+        if once and frame.lenient and self.open_loops and sizes and last in BY_SIZE:
+            return self._drawn_in_network(name, node, frame)
         if once and self.open_loops:
             drawn = self._drawn_for_all(name, node, frame)
             return self._for_everyone(node) if sizes and isinstance(drawn, Thing) else drawn
@@ -118,6 +123,16 @@ class Draws(Affairs):
         self.agreed(node, BY_CHANCE, frame)
         return Thing(node, name)
 
+    def _drawn_in_network(self, name: str, node: ast.Call, frame: Frame) -> Kind:
+        """A layer that is left out by chance, or a factor: it is the same for the whole batch."""
+        if is_scripted(node, frame.file.parents):
+            return BY_CHANCE  # what torch compiles by itself cannot ask the other workers
+        key = (frame.context, node)
+        self.facts.agree[key] = Spot(node=node, file=frame.file, what=BY_CHANCE.what)
+        self.facts.draws = True
+        self.together()
+        return Thing(node, name)
+
     def _for_everyone(self, node: ast.Call) -> Whole:
         """So many numbers, the same for all workers: of no rows unless a network takes them."""
         return Whole(self.open_loops[-1].loaders, rows=False, made=node)
@@ -152,6 +167,17 @@ class Draws(Affairs):
 
     def assumed(self, node: ast.AST, kinds: list[Kind], frame: Frame) -> Kind:
         raise AssertionError
+
+
+def is_scripted(node: ast.AST, parents: dict[ast.AST, ast.AST]) -> bool:
+    """Whether code is compiled by `torch.jit`, which knows torch's own functions only."""
+    above: ast.AST | None = node
+    while above is not None:
+        words = [*getattr(above, "decorator_list", []), *getattr(above, "bases", [])]
+        if any("script" in ast.unparse(word).lower() for word in words):
+            return True
+        above = parents.get(above)
+    return False
 
 
 def drawn_alike(name: str) -> bool:

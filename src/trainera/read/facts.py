@@ -222,6 +222,8 @@ class Facts:
     """Some network uses batch statistics."""
     hidden: bool = False
     """Some network has layers that cannot be seen."""
+    draws: bool = False
+    """Some network draws numbers for the whole batch, perhaps to leave out layers by chance."""
     troubles: dict[tuple[ast.AST, str], Trouble] = field(default_factory=dict)
 
     def copy(self) -> "Facts":

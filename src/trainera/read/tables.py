@@ -175,6 +175,7 @@ TYPED = {
     for place in ("", "cuda.")
     for name in ("", "Float", "Double", "Half", "Long", "Int", "Byte", "Bool")
 }
+MAKERS = {*MADE, *SIZE_FIRST, *SIZE_LAST, *(name.rpartition(".")[2] for name in TYPED), "rsample"}
 PROGRESS = ("tqdm", "track", "trange", "progress_bar", "master_bar")
 
 # Who already does what we would do: import → (what it is, how it is launched).

@@ -1,8 +1,9 @@
 """Decisions that hang on the clock or on files are the first worker's.
 
 **What.** A condition that reads the clock or the file system is put into `crew.agree(…)`; likewise
-a number that torch draws once for a batch, a generator that seeds itself, and the items of a set
-where they are taken one after the other.
+a number that torch draws once for a batch, also inside of a network that leaves out layers by
+chance, a generator that seeds itself, and the items of a set where they are taken one after the
+other.
 
 **Why.** `if os.path.exists("last.pt")` may be true for a worker that comes a moment later;
 `if time.time() > limit` differs by microseconds. Workers that take different branches hang. A set
@@ -25,13 +26,23 @@ from trainera.plan import Options
 from trainera.read.facts import Facts
 from trainera.read.sets import SET_ORDER
 from trainera.read.wholes import ALONE
-from trainera.rules.torch._tools import Finding, edit, spots, wrap
+from trainera.rules.torch._tools import Finding, edit, refuse, spots, wrap
 
 NAME = "agree"
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     for node, found in spots(facts.agree.values()).items():
+        if facts.also_without(node, facts.agree):
+            yield refuse(
+                NAME,
+                found[0].file,
+                node,
+                "numbers are drawn here for the samples of a slice, and elsewhere for the batch",
+                "workers would have to agree on these, and must not on those",
+                "draw them in two places",
+            )
+            continue
         what = {spot.what for spot in found}
         template = "crew.agree({})"
         if SET_ORDER in what:

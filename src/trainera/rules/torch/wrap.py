@@ -151,7 +151,7 @@ def _calls(statement: ast.stmt, target: str) -> bool:
 def idle_layers(facts: Facts) -> bool:
     """Whether some network of the script's may have layers that get no gradient in a step."""
     found = [(cls, file) for file in facts.files.values() for cls in _networks(file)]
-    if any(_chooses(cls) or _has_spare_layer(cls, file) for cls, file in found):
+    if facts.draws or any(_chooses(cls) or _has_spare_layer(cls, file) for cls, file in found):
         return True
     # A parameter that the loss alone uses would count as idle, and then turn up with a gradient.
     # So several outputs are taken to be used, all of them; if not, the first step says so.
