@@ -1,13 +1,13 @@
-"""Follows assignments: names, attributes, items, running totals, and where networks are kept."""
+"""Follows assignments: names, attributes, items and running totals."""
 
 import ast
 from dataclasses import replace
 
 from trainera.read import tensors, world
+from trainera.read.carriers import Carriers, entry
 from trainera.read.core import Frame
-from trainera.read.facts import Carrier, Freeze, Tally
+from trainera.read.facts import Freeze, Tally
 from trainera.read.inside import first_share, holds_share, models_in
-from trainera.read.keeping import Keeping
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -16,22 +16,28 @@ from trainera.read.kinds import (
     Instance,
     Kind,
     Listing,
+    Loader,
     Loss,
     Lost,
     Mapping,
     Mean,
     Model,
+    Optimizer,
     Own,
+    Params,
     Shard,
     Share,
     Sum,
     Whole,
 )
 from trainera.read.lattice import unpacked, whole_of
-from trainera.read.lifetimes import is_main_guard, made_here
+from trainera.read.lifetimes import made_here
+
+ROLES = Loader | Model | Optimizer | Loss | Params | Instance
+"""What an object may keep in a dictionary, by name."""
 
 
-class Assignments(Keeping):
+class Assignments(Carriers):
     """The part of the analyser that follows assignments."""
 
     def do_assign(self, node: ast.Assign, frame: Frame) -> None:
@@ -46,13 +52,13 @@ class Assignments(Keeping):
             self.agreed(node.value, kind, frame)  # a file or run name: all must use the same
             kind = PLAIN
         for target in node.targets:
-            self._note_carrier(node, target, node.value, kind, frame)
+            self.note_carrier(node, target, node.value, kind, frame)
             self.assign(target, kind, frame, node.value)
 
     def do_annassign(self, node: ast.AnnAssign, frame: Frame) -> None:
         if node.value is not None:
             kind = self.eval(node.value, frame)
-            self._note_carrier(node, node.target, node.value, kind, frame)
+            self.note_carrier(node, node.target, node.value, kind, frame)
             self.assign(node.target, kind, frame, node.value)
 
     def do_augassign(self, node: ast.AugAssign, frame: Frame) -> None:
@@ -208,6 +214,9 @@ class Assignments(Keeping):
                     items = dict(owner.items) | {key.value: kind}
                     self.bind(target.value.id, Mapping(tuple(items.items())), frame)
                     return
+        if isinstance(owner, Mapping) and isinstance(target.value, ast.Attribute):
+            if isinstance(kind, ROLES) and self._assign_entry(target, target.value, kind, frame):
+                return
         if isinstance(owner, Shard):
             self.written(target, frame)
             self.filled(target, kind, frame)
@@ -217,6 +226,19 @@ class Assignments(Keeping):
         self.whole(target.slice, frame)
         if value is not None and holds_share(kind):
             self.make_whole(value, kind, frame)
+
+    def _assign_entry(
+        self, target: ast.Subscript, mapping: ast.Attribute, kind: Kind, frame: Frame
+    ) -> bool:
+        """``self.models["net"] = Net()``: a dictionary that an object keeps its things in."""
+        owner, key = self.eval(mapping.value, frame), self.eval(target.slice, frame)
+        if not isinstance(key, Const) or not isinstance(key.value, str):
+            return False
+        if not isinstance(owner, Instance):
+            return False
+        self.set_attribute(owner.cls, mapping.attr, Mapping(((key.value, kind),)))
+        self.set_attribute(owner.cls, entry(target), kind)
+        return True
 
     def _is_buffer(self, node: ast.expr, frame: Frame) -> bool:
         """Whether it is a tensor that a network keeps from batch to batch."""
@@ -243,60 +265,6 @@ class Assignments(Keeping):
             if isinstance(kind, Shard) and isinstance(item, Shard) and isinstance(part, ast.Name):
                 item = replace(item, nested=False)  # a batch's parts are tensors
             self.assign(part, item, frame, values[place])
-
-    def _note_carrier(
-        self, node: ast.stmt, target: ast.expr, value: ast.expr, kind: Kind, frame: Frame
-    ) -> None:
-        """Remembers where a variable receives a network from a call."""
-        if isinstance(kind, Model) and not kind.part and isinstance(value, ast.Call | ast.IfExp):
-            if isinstance(target, ast.Name | ast.Attribute):
-                self.carry(node, target, value, kind, frame)
-        elif isinstance(kind, Bunch) and isinstance(target, ast.Tuple):
-            for part, item in zip(target.elts, kind.items, strict=False):
-                if isinstance(item, Model) and isinstance(part, ast.Name | ast.Attribute):
-                    self.carry(node, part, None, item, frame)
-
-    def carry(
-        self,
-        node: ast.stmt,
-        target: ast.expr,
-        value: ast.expr | None,
-        kind: Model,
-        frame: Frame,
-    ) -> None:
-        """Notes a place where the network could be wrapped."""
-        above: ast.AST | None = frame.file.parents.get(node)
-        conditional = False
-        while above is not None and not isinstance(above, ast.FunctionDef | ast.ClassDef):
-            branch = isinstance(above, ast.If | ast.Try | ast.For | ast.While)
-            conditional |= branch and not (isinstance(above, ast.If) and is_main_guard(above.test))
-            above = frame.file.parents.get(above)
-        self.facts.carriers.append(
-            Carrier(
-                node=node,
-                target=target,
-                value=value,
-                file=frame.file,
-                models=kind.origins,
-                conditional=conditional,
-                repeated=self.loop_depth > 0,
-            )
-        )
-
-    def _rebind_wrapped(self, target: ast.expr, frame: Frame) -> None:
-        if frame.env is None:
-            return
-        kind = self.eval(target, frame)
-        if not isinstance(kind, Model):
-            return
-        if isinstance(target, ast.Attribute):
-            owner = self.eval(target.value, frame)
-            if isinstance(owner, Instance | Model) and owner.cls is not None:
-                # Attributes are followed without regard to order: wrapped once is wrapped.
-                self.wrapped_attributes.add((owner.cls.node, target.attr))
-                self.set_attribute(owner.cls, target.attr, kind)
-        else:
-            self.assign(target, replace(kind, wrapped=True), frame)
 
 
 def _after_update(before: Kind, kind: Kind) -> Kind:

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from trainera.read import shapes, world
 from trainera.read.attributes import Attributes
+from trainera.read.carriers import entry, is_entry
 from trainera.read.core import Frame, join_env
 from trainera.read.inside import holds_share
 from trainera.read.kinds import (
@@ -231,6 +232,9 @@ class Expressions(Attributes):
         named = self.by_its_name(node, frame)
         if named is not None:
             return named
+        kept = self._kept_by_name(node, frame)
+        if kept is not None:
+            return kept
         owner = self.eval(node.value, frame)
         if isinstance(owner, Lost):
             return owner
@@ -264,6 +268,13 @@ class Expressions(Attributes):
         if isinstance(owner, Solo):
             return owner
         return made if parts == [node.slice] else sized(made)
+
+    def _kept_by_name(self, node: ast.Subscript, frame: Frame) -> Kind | None:
+        """``self.models["net"]``, if an object keeps that there."""
+        if not is_entry(node) or not isinstance(node.value, ast.Attribute):
+            return None
+        owner = self.eval(node.value.value, frame)
+        return self.attribute(owner.cls, entry(node)) if isinstance(owner, Instance) else None
 
     def _subscript_of_share(self, node: ast.Subscript, owner: Share, frame: Frame) -> Kind:
         if isinstance(owner, Shape):

@@ -2,6 +2,7 @@
 
 import ast
 
+from trainera.read.carriers import is_entry
 from trainera.read.core import Env, Frame, is_batches, join_env
 from trainera.read.facts import LoopFact
 from trainera.read.inside import first_share, flat, holds_share
@@ -42,7 +43,7 @@ class Statements(Sets):
                 self.do_anything(statement, frame)
             for wrapped, target in self.decisions.wraps:
                 if wrapped is statement:
-                    self._rebind_wrapped(target, frame)
+                    self.rebind_wrapped(target, frame)
 
     def do_anything(self, statement: ast.stmt, frame: Frame) -> None:
         for child in ast.iter_child_nodes(statement):
@@ -237,11 +238,10 @@ class Statements(Sets):
     def _text_of(self, node: ast.expr, loaders: frozenset[ast.AST], frame: Frame) -> str | None:
         """The loader inside an expression such as ``tqdm(enumerate(loader))``, as written."""
         for part in ast.walk(node):
-            if (
-                isinstance(part, ast.Name | ast.Attribute)
-                and dotted(part)
-                and self.eval(part, frame) == Loader(loaders)
-            ):
+            if not isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
+                continue
+            named = is_entry(part) if isinstance(part, ast.Subscript) else dotted(part)
+            if named and self.eval(part, frame) == Loader(loaders):
                 return ast.unparse(part)
         return self.name_of(Loader(loaders), frame)
 

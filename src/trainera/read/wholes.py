@@ -163,7 +163,8 @@ class Wholes(Core):
     def loader_text(self, loaders: Nodes, frame: Frame) -> str | None:
         for loop in reversed(frame.loops):
             if loop.loaders == loaders and loop.text is not None:
-                still = "." in loop.text or self.lookup(loop.text, frame) == Loader(loaders)
+                name = loop.text.isidentifier()
+                still = not name or self.lookup(loop.text, frame) == Loader(loaders)
                 return loop.text if still else None
         if self.open_loops and self.open_loops[-1].loaders == loaders:
             return "crew.current()"
