@@ -14,34 +14,36 @@ import torch.distributed as dist
 
 from trainera.crew.state import CREW
 from trainera.crew.transport import TRANSPORT
+from trainera.crew.wrapping import alike
 
 
 class Gradients:
-    """The gradients of one optimizer's parameters."""
+    """The gradients of a network's parameters, or of those of an optimizer that no network has."""
 
     made = 0
     waiting: "dict[int, Gradients]" = {}  # noqa: RUF012
     """Those with new gradients in the backward() that is going on, by their number."""
 
-    def __init__(self, optimizer: Any) -> None:
+    def __init__(self, source: Any) -> None:
         Gradients.made += 1
         self.number = Gradients.made
-        self.optimizer = optimizer
-        self.known: set[torch.Tensor] = set()
+        self.source = source
+        self.known: dict[torch.Tensor, None] = {}  # in their order
         self.fresh: set[torch.Tensor] = set()
         self.watch()
-
-    def parameters(self) -> list[torch.Tensor]:
-        return [p for group in self.optimizer.param_groups for p in group["params"]]
 
     def watch(self) -> bool:
         """Sees to it that each parameter tells of its gradients; whether some were not yet known.
 
         Parameters may be added at any time, and have told nobody of the gradients they have.
         """
-        added = [parameter for parameter in self.parameters() if parameter not in self.known]
+        if isinstance(self.source, torch.nn.Module):
+            found = list(self.source.parameters())
+        else:
+            found = [p for group in self.source.param_groups for p in group["params"]]
+        added = [parameter for parameter in found if not is_watched(parameter)]
         for parameter in added:
-            self.known.add(parameter)
+            self.known[parameter] = None
             frozen = not parameter.requires_grad  # it may be freed later on, and tells of it then
             parameter.requires_grad_(True)
             hooked: Any = parameter  # the method has no types
@@ -59,35 +61,55 @@ class Gradients:
         Gradients.waiting[self.number] = self
         self.fresh.add(parameter)
 
-    def before_step(self, *_: Any) -> None:
-        if self.watch():
+    def before_step(self) -> None:
+        """What nobody was told of by a backward()."""
+        if self.watch() or self.fresh:
             self.average()
 
     @torch.no_grad()
     def average(self) -> None:
         """Averages every gradient that is new on some worker."""
         self.watch()
-        parameters = self.parameters()
-        fresh = [float(p in self.fresh and p.grad is not None) for p in parameters]
+        parameters = list(self.known)
+        if not parameters:
+            return
+        # Without a sample of the batch a worker computes with stand-ins, which have no say.
+        idle = CREW.last is not None and not CREW.last.active
+        fresh = [float(not idle and p in self.fresh and p.grad is not None) for p in parameters]
         new = torch.tensor(fresh, device=parameters[0].device)
+        sparse = torch.tensor([float(p.grad is not None and p.grad.is_sparse) for p in parameters])
         self.fresh.clear()
-        TRANSPORT.add_up(new)
+        both = torch.stack([new, sparse.to(new.device)])
+        TRANSPORT.add_up(both)
         together: dict[tuple[Any, ...], list[torch.Tensor]] = {}
-        for parameter in (p for p, count in zip(parameters, new.tolist(), strict=True) if count):
-            if parameter.grad is None:
-                parameter.grad = torch.zeros_like(parameter)
-            grad = parameter.grad
-            if grad.is_sparse:
-                dist.all_reduce(grad)
-                grad.div_(CREW.size)
+        for parameter, (count, thin) in zip(parameters, both.T.tolist(), strict=True):
+            if not count:
+                if idle and parameter.grad is not None and is_nought(parameter.grad):
+                    parameter.grad = None  # only stand-ins led to it
+            elif thin:
+                average_sparse(parameter)
             else:
-                together.setdefault((grad.dtype, grad.device), []).append(grad)
+                if parameter.grad is None:
+                    parameter.grad = torch.zeros_like(parameter)
+                kind = (parameter.grad.dtype, parameter.grad.device)
+                together.setdefault(kind, []).append(parameter.grad)
         for grads in together.values():
             average_together(grads)
 
 
+def is_watched(parameter: torch.Tensor) -> bool:
+    """Whether it tells of its gradients already: of a network's, or of another optimizer's."""
+    hooks = getattr(parameter, "_post_accumulate_grad_hooks", None) or {}
+    return any(isinstance(getattr(hook, "__self__", None), Gradients) for hook in hooks.values())
+
+
+def is_nought(grad: torch.Tensor) -> bool:
+    values = grad.coalesce().values() if grad.is_sparse else grad
+    return not values.any()
+
+
 def average_waiting() -> None:
-    """The end of backward(): all workers average in the order in which optimizers were made."""
+    """The end of backward(): all workers average in the order in which they were made."""
     waiting = sorted(Gradients.waiting.items())
     Gradients.waiting.clear()
     for _, gradients in waiting:
@@ -105,8 +127,30 @@ def average_together(grads: list[torch.Tensor]) -> None:
         start += grad.numel()
 
 
-def average_after_backward(optimizer: Any) -> Any:
-    """The optimizer; its parameters' gradients are averaged over the workers by each backward()."""
-    if CREW.size > 1:
-        optimizer.register_step_pre_hook(Gradients(optimizer).before_step)
-    return optimizer
+def average_sparse(parameter: torch.Tensor) -> None:
+    """The gradient of an embedding that has but the rows in use."""
+    if parameter.grad is None:
+        width = parameter.shape[1:]
+        parameter.grad = torch.sparse_coo_tensor(
+            torch.zeros(1, 0, dtype=torch.int64, device=parameter.device),
+            torch.zeros(0, *width, dtype=parameter.dtype, device=parameter.device),
+            parameter.shape,
+            check_invariants=False,
+        )
+    grad: torch.Tensor = parameter.grad
+    dist.all_reduce(grad)
+    grad.div_(CREW.size)
+
+
+def average_after_backward(thing: Any) -> Any:
+    """The network, or optimizer, whose gradients are averaged over the workers by each backward().
+
+    A network also starts from the first worker's weights. An optimizer may have parameters besides.
+    """
+    if CREW.size == 1:
+        return thing
+    if isinstance(thing, torch.nn.Module):
+        Gradients(alike(thing))
+    else:
+        thing._gradients = Gradients(thing)  # for the check before each step
+    return thing

@@ -16,6 +16,7 @@ import torch
 import torch.distributed as dist
 from torch._C import _distributed_c10d as native
 
+from trainera.crew.checking import watch_steps
 from trainera.crew.groups import start_alone, start_machine
 from trainera.crew.state import CREW
 from trainera.crew.streams import STREAMS
@@ -46,6 +47,7 @@ def enter(find_place: Callable[[], None], start: Callable[[], None]) -> None:
     choose_device()
     choose_threads()
     start()
+    watch_steps()
     if CREW.size > 1:
         STREAMS.synchronise()
         # The own streams are seeded when the first pass begins, after the script set its seed.

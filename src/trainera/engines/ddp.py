@@ -34,9 +34,9 @@ ENGINE = replace(
     WRAPPED,
     fallback=replace(
         WRAPPED,
-        wrap=Phrase(text="crew.alike({})"),
-        wrap_with_idle_layers="crew.alike({})",
-        wrap_with_frozen_layers="crew.alike({})",
+        wrap=Phrase(text="crew.average_after_backward({})"),
+        wrap_with_idle_layers="crew.average_after_backward({})",
+        wrap_with_frozen_layers="crew.average_after_backward({})",
         bare="{}",
         optimizer=Phrase(text="crew.average_after_backward({})"),
     ),

@@ -7,7 +7,7 @@ from trainera.read import tensors, world
 from trainera.read.carriers import Carriers, entry
 from trainera.read.core import Frame
 from trainera.read.facts import Freeze, Tally
-from trainera.read.inside import first_share, holds_share, models_in
+from trainera.read.inside import first_share, has_parameters, holds_share, models_in, understood
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -28,6 +28,7 @@ from trainera.read.kinds import (
     Shard,
     Share,
     Sum,
+    Thing,
     Whole,
 )
 from trainera.read.lattice import unpacked, whole_of
@@ -39,6 +40,9 @@ ROLES = Loader | Model | Optimizer | Loss | Params | Instance
 
 class Assignments(Carriers):
     """The part of the analyser that follows assignments."""
+
+    def set_free(self, node: ast.expr, frame: Frame) -> Kind:
+        raise AssertionError
 
     def do_assign(self, node: ast.Assign, frame: Frame) -> None:
         update = self._as_update(node)
@@ -165,6 +169,8 @@ class Assignments(Carriers):
         kind = self.kept(target, kind, frame, value)
         if target.attr == "requires_grad":
             self.frees(target, owner, frame)
+            if type(owner) in (Kind, Thing, Const) and isinstance(target.value, ast.Name):
+                self.bind(target.value.id, self.set_free(target.value, frame), frame)
         if isinstance(owner, Model) and not owner.part:
             self._altered(target, owner, kind, frame)
         cls = owner.cls if isinstance(owner, Instance | Model) else None
@@ -268,6 +274,9 @@ class Assignments(Carriers):
 
 
 def _after_update(before: Kind, kind: Kind) -> Kind:
+    if has_parameters(before) or (has_parameters(kind) and isinstance(before, Bunch | Listing)):
+        known = understood(before) and understood(kind)
+        return Params(models_in(before) | models_in(kind), known)
     if isinstance(before, Whole) or isinstance(kind, Whole):
         return whole_of(before, kind)
     return before if isinstance(before, Listing | Bunch) and not isinstance(kind, Const) else PLAIN

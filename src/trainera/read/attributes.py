@@ -95,6 +95,10 @@ class Attributes(Containers):
 
     def _attribute_of_model(self, node: ast.Attribute, owner: Model, frame: Frame) -> Kind:
         name = node.attr
+        if name == "grad" and owner.part and not frame.lenient:
+            spot = Spot(node=node, file=frame.file, what=ast.unparse(node))
+            self.facts.grads[frame.context, node] = (spot, owner.origins)
+            return PLAIN
         if owner.parallel and name == "module":
             self.facts.bare.pop((frame.context, node.value), None)
             return replace(owner, wrapped=False, parallel=False)

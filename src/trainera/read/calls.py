@@ -6,6 +6,13 @@ from dataclasses import replace
 from functools import reduce
 
 from trainera.read import tables
+from trainera.read.callees import (
+    any_number,
+    generated,
+    goes_backward,
+    makes_parameter,
+    makes_tensors,
+)
 from trainera.read.core import Frame
 from trainera.read.facts import Decisions
 from trainera.read.gradients import add_model
@@ -42,6 +49,8 @@ from trainera.read.records import as_record, field_names
 from trainera.read.source import SourceFile
 
 MAX_DEPTH = 40
+TENSORS = (Kind, Thing, Const)
+"""What a tensor is that is no part of a batch."""
 NETWORKS = ("torch.nn.", "torch.jit.ScriptModule", *tables.ZOOS)
 MAX_RECURSION = 2
 """Calls within calls of a function that are told apart by the numbers that they are given."""
@@ -74,7 +83,7 @@ class Calls(Methods):
         match callee:
             case External():
                 made = self.external(callee.name, node, frame)
-                free = type(made) in (Kind, Thing) and makes_parameter(callee.name, node)
+                free = type(made) in TENSORS and makes_parameter(callee.name, node)
                 return self.set_free(node, frame) if free else made
             case Func():
                 return self._own_function(callee, node, frame)
@@ -103,18 +112,13 @@ class Calls(Methods):
 
         Beside networks a module has helpers; where a network can be meant, it is.
         """
-        fitting = [one for one in callee.functions if self._takes(one, node)]
+        fitting = [one for one in callee.functions if self.can_take(one, node)]
         made = [self.call_kind(one, node, frame) for one in fitting or callee.functions]
-        networks = [kind for kind in made if isinstance(kind, Model)]
+        networks: list[Kind] = [kind for kind in made if isinstance(kind, Model)]
+        others = self.unaccounted(node, frame) if callee.unseen else ()
+        if others:
+            networks.append(Model(frozenset({node}), choices=others))
         return reduce(join, networks or made)
-
-    def _takes(self, callee: Func | Class, node: ast.Call) -> bool:
-        """Whether it can be called with so many arguments."""
-        function = self.attribute(callee, "__init__") if isinstance(callee, Class) else callee
-        if not isinstance(function, Func):
-            return True
-        bound = isinstance(callee, Class) or function.bound is not None
-        return takes(function.node.args, node, int(bound))
 
     def _own_function(self, function: Func, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)
@@ -125,7 +129,7 @@ class Calls(Methods):
             kind.models for kind in shares if isinstance(kind, Share)
         ):
             figures = False  # losses with their gradients, on their way to backward()
-        if shares and figures and not lenient and not _goes_backward(function.node):
+        if shares and figures and not lenient and not goes_backward(function.node):
             rows = self._rows_to_size(function, positional, keywords, frame)
             if rows is not None:
                 return rows
@@ -181,8 +185,8 @@ class Calls(Methods):
     ) -> Kind:
         """Runs a function of the script's for arguments of these kinds."""
         if self.nested[function.node] >= MAX_RECURSION:
-            arguments = [_any_number(kind) for kind in arguments]
-            keywords = {name: _any_number(kind) for name, kind in keywords.items()}
+            arguments = [any_number(kind) for kind in arguments]
+            keywords = {name: any_number(kind) for name, kind in keywords.items()}
         loop = self.open_loops[-1].node if self.open_loops else None
         key = (
             function.node,
@@ -229,7 +233,7 @@ class Calls(Methods):
         self.frames.pop()
         self.active.discard(context)
         if callee.yields is not None:
-            result = _generated(callee.yields, callee)
+            result = generated(callee.yields, callee)
         self.results[context] = result
         if lenient and not function.scope:
             if state == (self.learned, self.cut_short, self.mode):
@@ -293,7 +297,8 @@ class Calls(Methods):
         self.sites.setdefault(cls.node, {})[node] = bool(self.open_loops)
         if any(map(is_meter, bases)) and "sync_on_compute" not in ast.unparse(cls.node):
             self.adds_up_itself(node, frame)
-        if any(base.startswith(tables.OPTIMIZERS) for base in bases):
+        optimizers = [base for base in bases if not base.startswith(tables.SCHEDULERS)]
+        if any(base.startswith(tables.OPTIMIZERS) for base in optimizers):
             return self._optimizer("", node, frame)
         if network and any("BatchNorm" in base for base in bases):
             self.facts.batchnorm = True
@@ -312,58 +317,3 @@ class Calls(Methods):
                         kind = positional.pop(0)
                     self.set_attribute(cls, name, kind if kind is not None else PLAIN)
         return made
-
-
-def _any_number(kind: Kind) -> Kind:
-    """A function that calls itself counts something down: its end is not seen here."""
-    number = isinstance(kind, Const) and type(kind.value) in (int, float)
-    return PLAIN if number else kind
-
-
-def _goes_backward(node: ast.AST) -> bool:
-    return any(
-        isinstance(part, ast.Attribute) and part.attr in ("backward", "step")
-        for part in ast.walk(node)
-    )
-
-
-def makes_tensors(node: ast.AST) -> bool:
-    """Whether a function makes tensors to a size, and remembers nothing."""
-    parts = list(ast.walk(node))
-    if any(isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) for part in parts):
-        return False
-    makers = [part.func for part in parts if isinstance(part, ast.Call)]
-    names = {ast.unparse(maker).rpartition(".")[2] for maker in makers}
-    return bool(names & tables.MAKERS)
-
-
-def _generated(kind: Kind, frame: Frame) -> Kind:
-    """What calling a generator function gives."""
-    if isinstance(kind, Share):
-        return Iter(kind.loaders, kind)
-    if isinstance(kind, Bunch) and holds_share(kind):
-        share = next(item for item in kind.items if isinstance(item, Share))
-        return Iter(share.loaders, kind)
-    return PLAIN
-
-
-def takes(spec: ast.arguments, node: ast.Call, bound: int) -> bool:
-    """Whether a function can be called with these arguments, and `bound` more before them."""
-    if any(isinstance(argument, ast.Starred) for argument in node.args):
-        return True
-    names = [parameter.arg for parameter in (*spec.posonlyargs, *spec.args)][bound:]
-    given = {keyword.arg for keyword in node.keywords} | set(names[: len(node.args)])
-    needed = names[: len(names) - len(spec.defaults)]
-    if len(node.args) > len(names) and spec.vararg is None:
-        return False
-    return None in given or set(needed) <= given
-
-
-def makes_parameter(name: str, node: ast.Call) -> bool:
-    """Whether a call makes a tensor that an optimizer may train."""
-    return name == "torch.nn.Parameter" or any(
-        keyword.arg == "requires_grad"
-        and isinstance(keyword.value, ast.Constant)
-        and keyword.value.value is True
-        for keyword in node.keywords
-    )

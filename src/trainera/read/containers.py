@@ -20,7 +20,7 @@ from trainera.read.kinds import (
     OwnModule,
     Shard,
 )
-from trainera.read.lattice import element
+from trainera.read.lattice import by_any_name, element
 from trainera.read.operators import Operators
 from trainera.read.records import is_structure
 
@@ -57,7 +57,7 @@ class Containers(Operators):
 
     def any_name(self, module: str) -> Kind:
         """One of these, by a name that is known when the script runs."""
-        return element(Bunch(tuple(kind for _, kind in self.namespace(module).items)))
+        return by_any_name(element(Bunch(tuple(k for _, k in self.namespace(module).items))))
 
     def all_names(self, node: ast.Call, frame: Frame) -> None:
         """``locals()``, or code in a string: it may look at any variable, shares among them."""

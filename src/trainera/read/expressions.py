@@ -8,6 +8,7 @@ from trainera.read import shapes, world
 from trainera.read.attributes import Attributes
 from trainera.read.carriers import entry, is_entry
 from trainera.read.core import Frame, join_env
+from trainera.read.facts import Spot
 from trainera.read.inside import holds_share
 from trainera.read.kinds import (
     PLAIN,
@@ -35,7 +36,7 @@ from trainera.read.kinds import (
     Super,
     Whole,
 )
-from trainera.read.lattice import aligned_like, element, join, sized, whole_of
+from trainera.read.lattice import aligned_like, by_any_name, element, join, sized, whole_of
 from trainera.read.sets import of_views, set_of
 from trainera.read.suspects import picks_rows
 from trainera.read.wholes import ALONE
@@ -224,6 +225,10 @@ class Expressions(Attributes):
                 return element(owner)
             case Loader() if name == "dataset":
                 return PLAIN
+            case Params() if name == "grad" and not frame.lenient:
+                spot = Spot(node=node, file=frame.file, what=ast.unparse(node))
+                self.facts.grads[frame.context, node] = (spot, owner.models)
+                return PLAIN
             case Own() | Whole() | Solo():
                 return owner
         return PLAIN
@@ -253,7 +258,7 @@ class Expressions(Attributes):
             if isinstance(owner, Record) and isinstance(key, Const) and isinstance(key.value, int):
                 if -len(owner.items) <= key.value < len(owner.items):
                     return owner.items[key.value][1]
-            return element(Bunch(tuple(kind for _, kind in owner.items)))
+            return by_any_name(element(Bunch(tuple(kind for _, kind in owner.items))))
         if isinstance(owner, Listing | Params):
             self.whole(node.slice, frame)
             return owner if isinstance(node.slice, ast.Slice) else element(owner)

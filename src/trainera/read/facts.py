@@ -216,6 +216,12 @@ class Facts:
     meters: dict[Key, Spot] = field(default_factory=dict)
     """Metrics that would add up the workers' states by themselves."""
     optimizers: dict[ast.AST, Nodes] = field(default_factory=dict)
+    grads: dict[Key, tuple[Spot, Nodes]] = field(default_factory=dict)
+    """Where the gradients of parameters are read, and of which networks."""
+    unlike: set[Key] = field(default_factory=set)
+    """Networks that are given slices while they train."""
+    unclear: dict[ast.AST, Spot] = field(default_factory=dict)
+    """Optimizers that may train more than the parameters that were seen."""
     calls: dict[object, tuple[Kind, frozenset[tuple[ast.AST, str]]]] = field(default_factory=dict)
     """What calls inside of networks gave, and which attributes were fresh after them (`calls`)."""
     batchnorm: bool = False

@@ -36,9 +36,12 @@ class Gradients(Layers):
         """Batch statistics of such input are each worker's own, and those of all would be wrong."""
         key = (frame.context, node.func)
         self.facts.alike.pop(key, None)
+        self.facts.unlike.discard(key)
         inside = bool(self.open_loops) and not frame.lenient and not model.part
         if inside and self.mode != "eval" and not any(holds_share(kind) for kind in kinds):
             self.facts.alike[key] = self.spot(node.func, frame, "")
+        elif inside and self.mode != "eval":
+            self.facts.unlike.add(key)
 
     def by_every_worker(
         self, model: Model, node: ast.Call, kinds: list[Kind], frame: Frame

@@ -71,6 +71,26 @@ def models_in(kind: Kind) -> Nodes:
     return NOBODY
 
 
+def has_parameters(kind: Kind) -> bool:
+    """Whether it is parameters of networks, or a list with some."""
+    return any(isinstance(part, Params) for part in flat(kind))
+
+
+def understood(kind: Kind) -> bool:
+    """Whether all that an optimizer is given is known to be parameters of networks."""
+    if isinstance(kind, Params):
+        return kind.known
+    if isinstance(kind, Bunch):
+        return all(understood(item) for item in kind.items)
+    if isinstance(kind, Listing):
+        return understood(kind.element)
+    if isinstance(kind, Mapping):
+        group = kind.get("params")
+        inside = [group] if group is not None else [value for _, value in kind.items]
+        return all(understood(value) for value in inside)
+    return False
+
+
 def first_share(kind: Kind) -> Share:
     """Some share inside a value that holds one."""
     if isinstance(kind, Share):

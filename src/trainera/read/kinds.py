@@ -84,6 +84,8 @@ class Either(Kind):
     """One of several functions or classes of the script's, chosen when it runs."""
 
     functions: tuple[Func | Class, ...]
+    unseen: bool = False
+    """It may be another one, which a name at run time stands for."""
 
 
 @dataclass(frozen=True)
@@ -130,9 +132,10 @@ class Model(Kind):
 
 @dataclass(frozen=True)
 class Params(Kind):
-    """Parameters of networks."""
+    """Parameters of networks. Unless `known`, there may be others among them."""
 
     models: Nodes
+    known: bool = True
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import reduce
 
 from trainera.read import tables
-from trainera.read.inside import flat, models_in, wholes_in
+from trainera.read.inside import flat, models_in, understood, wholes_in
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -70,9 +70,10 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
         return External("torch.optim.Optimizer") if optimizers else PLAIN
     if isinstance(left, Callable) and isinstance(right, Callable):
         functions = (*functions_of(left), *functions_of(right))
-        return Either(tuple({_identity(one): one for one in functions}.values()))
+        unseen = any(isinstance(kind, Either) and kind.unseen for kind in (left, right))
+        return Either(tuple({_identity(one): one for one in functions}.values()), unseen)
     if isinstance(left, Params) and isinstance(right, Params):
-        return Params(left.models | right.models)
+        return Params(left.models | right.models, left.known and right.known)
     if isinstance(left, Loss) and isinstance(right, Loss) and left.reduction == right.reduction:
         trouble, weighted = left.trouble or right.trouble, left.weighted or right.weighted
         return Loss(left.reduction, trouble, weighted, left.paired and right.paired)
@@ -92,7 +93,9 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
         if isinstance(one, Own | Hashed | Solo):
             return one
         if isinstance(one, Params) and isinstance(other, Bunch | Listing | Mapping):
-            return Params(one.models | models_in(other))
+            return Params(one.models | models_in(other), one.known and understood(other))
+        if isinstance(one, Params) and type(other) in (Kind, Thing):
+            return Params(one.models, False)
         # A role outlives the plain value that stands for "not there yet".
         if type(one) in (Kind, Const, Thing) and isinstance(
             other, Loader | Model | Optimizer | Callable | Instance | Iter | Loss
@@ -118,6 +121,11 @@ def _join_models(left: Model, right: Model) -> Kind:
 def functions_of(kind: Callable) -> tuple[Func | Class, ...]:
     """The functions or classes that may be called."""
     return kind.functions if isinstance(kind, Either) else (kind,)
+
+
+def by_any_name(kind: Kind) -> Kind:
+    """A function or class that is looked up by a name: others may be found under it, too."""
+    return Either(functions_of(kind), unseen=True) if isinstance(kind, Callable) else kind
 
 
 def _identity(function: Func | Class) -> tuple[object, ...]:

@@ -13,6 +13,7 @@ from trainera.read.kinds import (
     Class,
     Const,
     Count,
+    External,
     Instance,
     Iter,
     Kind,
@@ -97,6 +98,9 @@ class Library(Batches):
                 return kind
         return self.unknown(name, node, frame)
 
+    def unaccounted(self, node: ast.Call, frame: Frame) -> tuple[Class, ...]:
+        raise AssertionError
+
     def unknown(self, name: str, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)
         kinds = [*positional, *keywords.values()]
@@ -126,7 +130,9 @@ class Library(Batches):
             return Solo()
         if node in self.decisions.models:
             self.facts.hidden = True
-            return Model(frozenset({node}))
+            outside = isinstance(self.eval(node.func, frame), External)
+            others = () if outside else self.unaccounted(node, frame)
+            return Model(frozenset({node}), choices=(None, *others) if others else ())
         whole = whole_of(*kinds)
         if not name.startswith("math."):
             whole = sized(whole)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from trainera.read import tables, tensors, world
 from trainera.read.core import Frame
-from trainera.read.inside import first_share, holds_share, models_in
+from trainera.read.inside import first_share, has_parameters, holds_share, models_in, understood
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -34,6 +34,7 @@ from trainera.read.kinds import (
 )
 from trainera.read.lattice import (
     aligned_like,
+    by_any_name,
     element,
     is_aligned,
     join,
@@ -58,6 +59,8 @@ class Methods(Networks):
                 return self.drawn_in_place(name, node, frame)
         if name in ("append", "extend") and isinstance(function.value, ast.Subscript):
             self._sorted_into_groups(node, function.value, frame)
+        if name in ("register_hook", "register_post_accumulate_grad_hook") and not frame.lenient:
+            self._hooked(node, frame)
         match owner:
             case Share():
                 return self._share_method(node, function, owner, frame)
@@ -91,6 +94,13 @@ class Methods(Networks):
                 added = models_in(Bunch((*positional, *keywords.values())))
                 self.facts.optimizers[owner.origin] = self.facts.optimizers[owner.origin] | added
                 return PLAIN
+            case Params() if name in ("append", "extend", "insert") and node.args:
+                more = models_in(Bunch(tuple(self.eval(one, frame) for one in node.args)))
+                known = understood(self.eval(node.args[-1], frame))
+                self.assign(
+                    function.value, Params(owner.models | more, owner.known and known), frame
+                )
+                return PLAIN
             case Params():
                 self.whole_arguments(node, frame)
                 if name == "requires_grad_":
@@ -108,7 +118,8 @@ class Methods(Networks):
                 if isinstance(key, Const) and isinstance(key.value, str):
                     return owner.get(key.value) or PLAIN
                 others = [self.eval(argument, frame) for argument in node.args[1:]]
-                return element(Bunch((*(kind for _, kind in owner.items), *others)))
+                values = element(Bunch((*(kind for _, kind in owner.items), *others)))
+                return by_any_name(values)
             case Listing() if name in ("items", "values") and not node.args:
                 values = owner.element
                 return Listing(Bunch((PLAIN, values))) if name == "items" else owner
@@ -119,6 +130,17 @@ class Methods(Networks):
             case Thing() | Kind():
                 return self._plain_method(node, name, owner, frame)
         return None
+
+    def _hooked(self, node: ast.Call, frame: Frame) -> None:
+        self.trouble(
+            "network",
+            node,
+            frame,
+            frozenset(),
+            what="a hook is given gradients while they are computed",
+            why="on each worker they are of its own slice: they are averaged after that",
+            do="change the gradients between backward() and the optimizer's step",
+        )
 
     def _appended(
         self, node: ast.Call, function: ast.Attribute, owner: Bunch | Listing, frame: Frame
@@ -133,7 +155,12 @@ class Methods(Networks):
         outlives = not frame.lenient and (loop is None or owner.born is not loop)
         if outlives and (holds_share(kind) or self.of_a_batch(kind)):
             kind = self.whole_arguments(node, frame)[-1]
-        if isinstance(function.value, ast.Name) and kind != PLAIN:
+        if has_parameters(owner) and isinstance(function.value, ast.Name):
+            kind = Params(
+                models_in(owner) | models_in(kind), understood(owner) and understood(kind)
+            )
+            self.bind(function.value.id, kind, frame)
+        elif isinstance(function.value, ast.Name) and kind != PLAIN:
             if owner != Bunch((), owner.born):
                 kind = join(element(owner), kind)
             self.bind(function.value.id, Listing(kind, owner.born), frame)
@@ -178,8 +205,8 @@ class Methods(Networks):
             self.arguments_in_order(name, node, frame)
         if isinstance(owner, Whole) and owner.order and name in tables.MOVES:
             return owner
-        if name == "requires_grad_" and type(owner) in (Kind, Thing) and not node.args:
-            return self.set_free(node, frame)
+        if name == "requires_grad_" and type(owner) in (Kind, Thing, Const):
+            return self.freed(node, frame)
         if name in ("children", "named_children", "modules"):
             self.unseen(owner)
         if isinstance(owner, Thing):

@@ -43,7 +43,12 @@ def absolute(importer: SourceFile, node: ast.ImportFrom) -> str:
 def imported(module: SourceFile, within: ast.AST) -> Iterator[str]:
     """The names that the imports in a part of a module may make into modules."""
     for node in ast.walk(within):
-        if isinstance(node, ast.Import):
+        if isinstance(node, ast.Call) and len(node.args) == 1:
+            name = node.args[0]
+            called = ast.unparse(node.func).rpartition(".")[2]
+            if called in ("import_module", "__import__") and isinstance(name, ast.Constant):
+                yield from _prefixes(str(name.value))
+        elif isinstance(node, ast.Import):
             for alias in node.names:
                 yield from _prefixes(alias.name)
         elif isinstance(node, ast.ImportFrom):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import reduce
 
 from trainera.read import meetings, tables, tensors
+from trainera.read.callees import takes
 from trainera.read.core import Frame
 from trainera.read.draws import BY_CHANCE
 from trainera.read.gradients import Gradients, add_model
@@ -210,6 +211,34 @@ class Networks(Gradients):
                 if model.layer in PAIR_LAYERS:  # with hidden states or weights, laid out otherwise
                     result = Bunch((result, replace(result, dim=None, nested=True)))
         return result if frame.lenient else add_model(result, model, node, bypass=model.part)
+
+    def unaccounted(self, node: ast.Call, frame: Frame) -> tuple[Class, ...]:
+        """Networks of the script's own that nobody is seen to make: a registry may have them."""
+        found = []
+        for file in self.files.values():
+            self.enter_module(file.name)
+            for part in file.nodes:
+                if isinstance(part, ast.ClassDef) and part not in self.sites:
+                    cls = Class(part, file.name)
+                    network = any(base.startswith("torch.nn.") for base in self.base_names(cls))
+                    if network and self.can_take(cls, node):
+                        found.append(cls)
+        used_as_base = {base.node for cls in found for base in self.lineage(cls)[1:]}
+        kept = tuple(cls for cls in found if cls.node not in used_as_base)
+        for cls in kept:
+            made = self.attribute(cls, "__init__")
+            if isinstance(made, Func):
+                bound = replace(made, bound=Model(frozenset({node}), cls))
+                self.call_function(bound, [], {}, frame, lenient=True)
+        return kept
+
+    def can_take(self, callee: Func | Class, node: ast.Call) -> bool:
+        """Whether it can be called with so many arguments."""
+        function = self.attribute(callee, "__init__") if isinstance(callee, Class) else callee
+        if not isinstance(function, Func):
+            return True
+        bound = isinstance(callee, Class) or function.bound is not None
+        return takes(function.node.args, node, int(bound))
 
     def _inputs(
         self, model: Model, node: ast.Call, frame: Frame

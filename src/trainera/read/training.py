@@ -9,7 +9,7 @@ from trainera.read import meetings, tables
 from trainera.read.core import Frame
 from trainera.read.expressions import Expressions
 from trainera.read.facts import LoaderFact, Spot, Weighed
-from trainera.read.inside import flat, models_held, models_in
+from trainera.read.inside import flat, models_held, models_in, understood
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -75,6 +75,9 @@ class Training(Expressions):
             return replace(first, parallel=True) if isinstance(first, Model) else PLAIN
         if last == "Parameter":
             return PLAIN
+        if last in ("ParameterList", "ParameterDict") and not frame.lenient:
+            inside = Bunch((*positional, *keywords.values()))
+            return Params(models_in(inside), understood(inside))
         if "BatchNorm" in last:
             self.facts.batchnorm = True
         if last.startswith("Lazy") or is_given(keywords.get("max_norm")):
@@ -102,6 +105,10 @@ class Training(Expressions):
     def _optimizer(self, last: str, node: ast.Call, frame: Frame) -> Kind:
         positional, keywords = self.arguments(node, frame)
         self.facts.optimizers[node] = models_in(Bunch((*positional, *keywords.values())))
+        given = positional[0] if positional else keywords.get("params", PLAIN)
+        self.facts.unclear.pop(node, None)
+        if not understood(given):
+            self.facts.unclear[node] = self.spot(node, frame, "")
         if last == "LBFGS":
             self.trouble(
                 "optimizer",
@@ -121,6 +128,16 @@ class Training(Expressions):
             return PLAIN
         self.facts.free[node] = self.spot(node, frame, "")
         return Params(frozenset({node}))
+
+    def freed(self, node: ast.Call, frame: Frame) -> Kind:
+        """``t.requires_grad_()``: the same tensor, which has gradients from now on."""
+        if node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value is False:
+            return PLAIN
+        made = self.set_free(node, frame)
+        assert isinstance(node.func, ast.Attribute)
+        if isinstance(node.func.value, ast.Name | ast.Attribute):
+            self.assign(node.func.value, made, frame)
+        return made
 
     def graded_by_hand(self, node: ast.Call, frame: Frame) -> Kind:
         """`torch.autograd.grad`: with respect to samples, each worker computes those of its own."""

@@ -144,7 +144,7 @@ def test_a_training_step_that_is_a_method() -> None:
 def test_a_step_through_a_layer_has_no_wrapper() -> None:
     parts = {"model": network(), "loss": "loss = criterion(model.fc(x), y)"}
     assert beyond(**parts, after="torch.save(model.state_dict(), 'm.pt')") == [
-        "model = crew.alike(Net())",
+        "model = crew.average_after_backward(Net())",
         "optimizer = crew.average_after_backward(torch.optim.SGD(model.parameters(), lr=0.1))",
         "crew.once(torch.save, model.state_dict(), 'm.pt')",
     ]

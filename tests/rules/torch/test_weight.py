@@ -343,7 +343,7 @@ def test_rows_of_the_whole_batch_in_a_slice() -> None:
 
 
 WITHOUT_WRAPPER = [
-    "model = crew.alike(nn.Linear(3, 1))",
+    "model = crew.average_after_backward(nn.Linear(3, 1))",
     "optimizer = crew.average_after_backward(torch.optim.SGD(model.parameters(), lr=0.1))",
 ]
 FIXED = "noise = torch.randn(8, 3)\nfake = model(noise)\n"

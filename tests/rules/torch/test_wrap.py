@@ -287,7 +287,7 @@ def test_such_a_parameter_beside_idle_layers_needs_no_wrapper() -> None:
     model = LOOSE.replace("{result}", "self.fc(x) if x.dim() > 5 else self.fc(x)")
     model = model.replace("self.scale =", "self.spare = nn.Linear(3, 1)\n        self.scale =")
     loss = "loss = criterion(model(x), y) * torch.exp(model.scale)"
-    assert beyond(model=model, loss=loss)[0] == "model = crew.alike(Net())"
+    assert beyond(model=model, loss=loss)[0] == "model = crew.average_after_backward(Net())"
 
 
 def test_networks_that_are_wrapped_together_stay_in_the_order_of_the_script() -> None:

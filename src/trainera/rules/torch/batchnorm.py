@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts
-from trainera.rules.torch._tools import Finding, after, edit, spots, wrap
+from trainera.rules.torch._tools import Finding, after, edit, refuse, spots, wrap
 from trainera.rules.torch.wrap import carriers
 
 NAME = "batchnorm"
@@ -35,7 +35,18 @@ NAME = "batchnorm"
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     if options.batchnorm == "local" or not facts.statistics:
         return
+    slices = {node for _, node in facts.unlike}
     for node, found in spots(facts.alike.values()).items():
+        if node in slices:
+            yield refuse(
+                NAME,
+                found[0].file,
+                node,
+                "this network is given slices of a batch, and elsewhere the same on every worker",
+                "the statistics of slices are those of all workers, of the same they are not",
+                "call the network in two places",
+            )
+            continue
         yield edit(
             NAME,
             found[0].file,

@@ -21,7 +21,7 @@ calls layers apart from their network, goes backward through one call twice, or 
 of no network, a note says so, the network stays as it is, and gradients are averaged when each
 `backward()` ends:
 
-    + model = crew.alike(Net())  # all workers start from the first one's weights
+    + model = crew.average_after_backward(Net())
     + optimizer = crew.average_after_backward(Adam([*model.parameters(), temperature]))
 
 That is as right, and a little slower: workers do not compute while they exchange gradients.
@@ -260,14 +260,41 @@ def _free(spot: Spot) -> Finding:
     )
 
 
+def _unclear(spot: Spot) -> Finding:
+    return refuse(
+        NAME,
+        spot.file,
+        spot.node,
+        "this optimizer may train more than the networks that were seen",
+        "what is in no wrapper would be trained by each worker for itself",
+        "give it parameters() of networks, directly or in a list",
+    )
+
+
+def _read_by_hand(facts: Facts) -> Iterator[Finding]:
+    """Gradients are averaged for what an optimizer trains."""
+    for spot, networks in facts.grads.values():
+        if networks - facts.trained:
+            yield refuse(
+                NAME,
+                spot.file,
+                spot.node,
+                f"'{spot.what}' is read, but no optimizer is given that parameter",
+                "its gradient is of one worker's share: those of what is trained are averaged",
+                "give the parameter to a torch.optim optimizer",
+            )
+
+
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     reason = "all workers start from the first one's weights"
     if engine.wraps:
         reason = "gradients are averaged over the workers; " + reason.replace(" workers", "")
     done: set[tuple[ast.AST, str]] = set()
     chosen = carriers(facts)
+    yield from _read_by_hand(facts)
     if engine.wraps:
         yield from _loose(facts)
+        yield from map(_unclear, facts.unclear.values())
     for spot in facts.parallels.values():
         yield _without_parallel(spot, engine)
     for origin in _in_order(facts.trained):
