@@ -105,3 +105,33 @@ def test_a_function_of_another_module_by_its_name(tmp_path: Path) -> None:
         (tmp_path / "train.py").write_text(train)
         plan = plan_script(tmp_path / "train.py")
         assert "network" in [refusal.rule for refusal in plan.refusals], module
+
+
+REGISTRIES = [
+    "REG = {}\ndef register(cls):\n    REG[cls.__name__] = cls\n    return cls\n",
+    "REG = dict()\ndef register(cls):\n    REG.update({cls.__name__: cls})\n    return cls\n",
+]
+
+
+@pytest.mark.parametrize("registry", REGISTRIES)
+def test_classes_that_register_themselves(registry: str) -> None:
+    setup = registry + TWO.replace("class ", "@register\nclass ")
+    refused(setup=setup, model="model = REG['Centred']()")
+    alike = setup[: setup.index("@register\nclass Centred")]
+    _, text = converted(script(setup=alike, model="model = REG['Plain']()", loss=OWN_LOSS))
+    assert "DistributedDataParallel(" in text
+
+
+OWN_LOSS = "loss = criterion(model(x)[0], y)"
+
+
+@pytest.mark.parametrize("chosen", ["globals().get(name)", "nn.Module.__subclasses__()[-1]"])
+def test_classes_that_are_found_in_other_ways(chosen: str) -> None:
+    refused(setup=f"name = 'Centred'\n{TWO}", model=f"model = {chosen}()")
+
+
+def test_layers_that_are_put_into_a_list_first() -> None:
+    layers = "parts = [nn.Linear(3, 3)]\nfor _ in range(2):\n    parts.append({}())\n"
+    model = "model = nn.Sequential(*parts, nn.Linear({}, 1))"
+    refused(setup=TWO + layers.format("Centred"), model=model.format(1))
+    assert beyond(setup=layers.format("nn.Tanh"), model=model.format(3))

@@ -32,8 +32,8 @@ class Gradients:
         self.fresh: set[torch.Tensor] = set()
         self.watch()
 
-    def watch(self) -> bool:
-        """Sees to it that each parameter tells of its gradients; whether some were not yet known.
+    def watch(self) -> None:
+        """Sees to it that each parameter tells of its gradients.
 
         Parameters may be added at any time, and have told nobody of the gradients they have.
         """
@@ -51,7 +51,6 @@ class Gradients:
             parameter.requires_grad_(not frozen)
             if parameter.grad is not None:
                 self.fresh.add(parameter)
-        return bool(added)
 
     def note(self, parameter: torch.Tensor) -> None:
         """Called in backward() for each gradient; the first of all asks to be told of its end."""
@@ -63,7 +62,8 @@ class Gradients:
 
     def before_step(self) -> None:
         """What nobody was told of by a backward()."""
-        if self.watch() or self.fresh:
+        self.watch()
+        if self.fresh:
             self.average()
 
     @torch.no_grad()
@@ -153,4 +153,5 @@ def average_after_backward(thing: Any) -> Any:
         Gradients(alike(thing))
     else:
         thing._gradients = Gradients(thing)  # for the check before each step
+        thing._gradients.before_step()  # it may have been made after backward()
     return thing

@@ -127,6 +127,15 @@ def same_settings(optimizer: Any) -> None:
         group.update(setting)
 
 
+def refuse_stand_ins() -> None:
+    """Rows of stand-ins would count as used, and be moved by an optimizer of sparse gradients."""
+    if CREW.last is not None and CREW.last._step[0] < CREW.size:
+        raise SystemExit(
+            "trainera: Horovod cannot tell sparse gradients of a batch that has fewer samples than "
+            "there are workers: use --engine ddp, fewer workers, or drop_last=True"
+        )
+
+
 class Averaging:
     """Averages an optimizer's gradients as soon as backward() has computed them."""
 
@@ -174,6 +183,8 @@ class Averaging:
 
     def note(self, parameter: torch.Tensor) -> None:
         """Called in backward() for each gradient; the first time, asks to be called at its end."""
+        if parameter.grad is not None and parameter.grad.is_sparse:
+            refuse_stand_ins()
         if not self.queued:
             self.queued = True
             engine: Any = torch.autograd.Variable._execution_engine

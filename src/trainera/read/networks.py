@@ -286,6 +286,8 @@ class Networks(Gradients):
             self._look_inside(part, shards, frame)
             if shards and layer_mixes(part, shards):
                 self.combines(next(iter(part.origins)), shards[0].loaders, frame)
-            forward = self._member(part, part.cls, "forward", frame) if part.cls else None
-            if isinstance(forward, Func) and shards:
-                self.call_function(forward, [shards[0]], {}, frame, lenient=True)
+            for cls in part.classes:
+                forward = self._member(part, cls, "forward", frame) if cls else None
+                if isinstance(forward, Func) and shards:
+                    bound = replace(forward, bound=replace(part, cls=cls, choices=()))
+                    self.call_function(bound, [shards[0]], {}, frame, lenient=True)

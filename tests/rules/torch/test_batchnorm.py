@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rules.tools import beyond, must_refuse, network
+from tests.rules.tools import beyond, must_refuse, network, refused
 from trainera.plan import Options
 
 WITH = "nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))"
@@ -93,3 +93,16 @@ def test_on_demand_the_layers_stay_local() -> None:
 )
 def test_statistics_without_a_layer_are_refused(forward: str) -> None:
     must_refuse(model=network(forward))
+
+
+def test_a_call_that_is_given_slices_and_the_same() -> None:
+    """Its statistics are those of all workers in one case, and its own in the other."""
+    parts = {
+        "setup": "def score(rows):\n    return model(rows).mean()",
+        "model": "model = nn.Sequential(nn.Linear(3, 1), nn.BatchNorm1d(1))",
+        "loss": "loss = score(x) + score(torch.randn(8, 3))",
+    }
+    (row,) = refused(**parts)
+    assert row[0] == "batchnorm" and row[1] == "return model(rows).mean()"
+    parts["model"] = "model = nn.Linear(3, 1)"
+    assert beyond(**parts) == ["loss = score(x) + score(crew.agree(torch.randn(8, 3)))"]

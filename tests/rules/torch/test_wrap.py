@@ -305,3 +305,91 @@ def test_networks_that_are_wrapped_together_stay_in_the_order_of_the_script() ->
         line.split()[0] for line in text.splitlines() if "= DistributedDataParallel(" in line
     ]
     assert inserted == names
+
+
+SCALED = "loss = criterion(model(x) * t, y)"
+BOTH = "torch.optim.SGD([*model.parameters(), t], lr=0.1)"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "t = nn.Parameter(torch.ones(()))",
+        "t = nn.parameter.Parameter(torch.ones(()))",
+        "t = torch.tensor(1.0, requires_grad=True)",
+        "t = torch.zeros(1, requires_grad=True)",
+        "t = torch.zeros_like(data[0][1], requires_grad=True)",
+        "t = torch.randn(1, requires_grad=len(data) > 3)",
+        "t = torch.zeros(1).requires_grad_()",
+        "t = torch.zeros(1).requires_grad_(True)",
+        "t = torch.zeros(1)\nt.requires_grad_()",
+        "t = torch.zeros(1)\nt.requires_grad = True",
+        "t = torch.autograd.Variable(torch.zeros(1), requires_grad=True)",
+        "t = torch.ones(1).clone().detach().requires_grad_(True)",
+        "t = nn.ParameterList([nn.Parameter(torch.ones(1))])[0]",
+    ],
+)
+def test_parameters_of_no_network(made: str) -> None:
+    source = script(setup=made, loss=SCALED)
+    source = source.replace("torch.optim.SGD(model.parameters(), lr=0.1)", BOTH)
+    _, after = converted(source)
+    assert f"optimizer = crew.average_after_backward({BOTH})" in after
+    assert "DistributedDataParallel" not in after
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "params = list(model.parameters())\nparams.extend(list(head.parameters()))",
+        "params = list(model.parameters())\nparams += list(head.parameters())",
+        "params = []\nparams.extend(model.parameters())\nparams.extend(head.parameters())",
+        "params = [*model.parameters()] + [*head.parameters()]",
+    ],
+)
+def test_parameters_that_are_put_together(given: str) -> None:
+    source = script(setup="head = nn.Linear(1, 1)", loss="loss = criterion(head(model(x)), y)")
+    source = source.replace(
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)",
+        f"{given}\noptimizer = torch.optim.SGD(params, lr=0.1)",
+    )
+    _, after = converted(source)
+    assert "head = DistributedDataParallel(nn.Linear(1, 1), broadcast_buffers=False)" in after
+    assert "model = DistributedDataParallel(nn.Linear(3, 1), broadcast_buffers=False)" in after
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "names, more = zip(*[('t', t)])\nparams = [*model.parameters(), *more]",
+        "params = list(model.parameters())\nparams.append(registry.get('t'))",
+    ],
+)
+def test_what_an_optimizer_is_given_besides_cannot_be_seen(given: str) -> None:
+    source = script(
+        imports="from elsewhere import registry",
+        setup="t = torch.zeros(1).requires_grad_()",
+        loss=SCALED,
+    )
+    source = source.replace(
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)",
+        f"{given}\noptimizer = torch.optim.SGD(params, lr=0.1)",
+    )
+    _, after = converted(source)
+    assert "optimizer = crew.average_after_backward(torch.optim.SGD(params, lr=0.1))" in after
+
+
+def test_gradients_that_are_used_by_hand() -> None:
+    """They are averaged for what an optimizer trains, and of nothing else."""
+    by_hand = "with torch.no_grad():\n    for p in head.parameters():\n        p -= 0.1 * p.grad"
+    parts = {"setup": "head = nn.Linear(1, 1)", "loss": "loss = criterion(head(model(x)), y)"}
+    (row,) = refused(**parts, step=by_hand)
+    assert row[0] == "wrap" and row[1] == "p -= 0.1 * p.grad"
+    assert beyond(step="print(max(p.grad.norm().item() for p in model.parameters()))") == []
+
+
+@pytest.mark.parametrize("hook", ["register_hook", "register_post_accumulate_grad_hook"])
+def test_hooks_that_are_given_gradients(hook: str) -> None:
+    rows = refused(before=f"for p in model.parameters():\n    p.{hook}(lambda g: g.clamp(-1, 1))")
+    assert [row[3] for row in rows] == [
+        "on each worker they are of its own slice: they are averaged after that"
+    ]
