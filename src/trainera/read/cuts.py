@@ -7,7 +7,7 @@ from trainera.read import tables
 from trainera.read.conditions import Conditions
 from trainera.read.core import Frame
 from trainera.read.facts import Spot
-from trainera.read.kinds import PLAIN, Const, Kind, Lost, Shard, Thing, Whole
+from trainera.read.kinds import PLAIN, Const, Kind, Lost, Params, Shard, Thing, Whole
 
 
 class Cuts(Conditions):
@@ -44,7 +44,7 @@ class Cuts(Conditions):
 
     def row_of_table(self, node: ast.Subscript, owner: Kind, frame: Frame) -> Shard | None:
         """``class_weights[labels]``: every sample has a row of its own; None if it is not that."""
-        if frame.lenient or type(owner) not in (Kind, Thing, Const):
+        if frame.lenient or type(owner) not in (Kind, Thing, Const, Params):
             return None
         key = self.eval(node.slice, frame)
         numbers = isinstance(key, Shard) and key.dim == 0 and not key.mask

@@ -260,6 +260,9 @@ class Expressions(Attributes):
                     return owner.items[key.value][1]
             return by_any_name(element(Bunch(tuple(kind for _, kind in owner.items))))
         if isinstance(owner, Listing | Params):
+            row = self.row_of_table(node, owner, frame)
+            if row is not None:
+                return row
             self.whole(node.slice, frame)
             return owner if isinstance(node.slice, ast.Slice) else element(owner)
         if isinstance(owner, Model):
