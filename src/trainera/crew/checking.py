@@ -28,6 +28,8 @@ def watch_steps() -> None:
 
 def before_step(optimizer: Any, *_: Any) -> None:
     """Raises if an optimizer of this worker is given gradients that another's is not."""
+    if getattr(optimizer, "_steps_apart", False):
+        return
     gradients = getattr(optimizer, "_gradients", None)
     if gradients is not None:
         gradients.before_step()

@@ -93,6 +93,7 @@ def averaged(distributed: Any, optimizer: Any, named_parameters: Any = (), **opt
         cls.step = plain.step
         return wrapped
     same_settings(wrapped)
+    wrapped._steps_apart = adaptive  # Adasum combines what each worker's own step did
     if not adaptive:
         Averaging(wrapped, cls, plain)
     return wrapped
