@@ -157,3 +157,11 @@ def test_efficiency_against_a_reference_of_two() -> None:
     assert comparison.row("ddp 2").efficiency == 1.0
     assert comparison.row("ddp 4").efficiency == pytest.approx(1.0)
     assert comparison.row("ddp 4").train_efficiency == pytest.approx(1.0)
+
+
+def test_a_fastest_of_few_runs_that_learned_less_is_told() -> None:
+    slow = made_runs("sequential", SLOW[:1], metrics=[0.97])
+    fast = made_runs("ddp 2 per-worker", FAST[:1], workers=2, metrics=[0.72])
+    found = verdict(slow, fast)
+    assert found.outcome == "few"
+    assert "was the fastest, with accuracy 0.72 instead of 0.97." in found.text

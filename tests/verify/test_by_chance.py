@@ -24,6 +24,7 @@ SCRIPTS = Path(__file__).with_name("scripts")
         ("by_chance_mixup.py", []),
         ("by_chance_noise.py", []),
         ("by_chance_depth.py", []),
+        ("by_chance_helpers.py", []),
     ],
 )
 def test_equivalent(

@@ -148,15 +148,28 @@ class Calls(Methods):
     ) -> Kind | None:
         """What a function makes that is told how many samples there are; None if it makes no rows.
 
-        A helper that makes noise for a batch makes as many rows as a slice has, for a slice.
+        A helper that makes noise for a batch makes as many rows as a slice has, for a slice; and
+        so does one that goes on to a loss of them.
         """
         given = [kind for kind in (*positional, *keywords.values()) if holds_share(kind)]
-        if not all(isinstance(kind, Count) for kind in given) or not makes_tensors(function.node):
+        if not all(isinstance(kind, Count) for kind in given):
+            return None
+        if not any(makes_tensors(one.node) for one in (function, *self._helpers_of(function))):
             return None
         with self.on_trial() as trial:
             made = self.call_function(function, positional, keywords, frame)
-            trial.holds = any(isinstance(part, Shard) for part in flat(made))
+            trial.holds = any(
+                isinstance(part, Shard) or (isinstance(part, Mean | Sum) and bool(part.models))
+                for part in flat(made)
+            )
         return made if trial.holds else None
+
+    def _helpers_of(self, function: Func) -> list[Func]:
+        """The script's own functions that a function calls by their names."""
+        module = self.modules.get(function.module, {})
+        parts = (part for part in ast.walk(function.node) if isinstance(part, ast.Call))
+        names = [part.func.id for part in parts if isinstance(part.func, ast.Name)]
+        return [kind for name in names if isinstance(kind := module.get(name), Func)]
 
     def _goes_through(
         self, node: ast.Call, result: Kind, frame: Frame

@@ -18,6 +18,7 @@ from trainera.read.kinds import (
     PLAIN,
     UNKNOWN_YET,
     Bunch,
+    Const,
     Count,
     Kind,
     Lost,
@@ -71,10 +72,10 @@ class Draws(Affairs):
             return self._drawn_in_network(name, node, frame)
         if once and self.open_loops:
             drawn = self._drawn_for_all(name, node, frame)
-            return self._for_everyone(node) if sizes and isinstance(drawn, Thing) else drawn
+            return self._for_everyone(node, sizes) if sizes and isinstance(drawn, Thing) else drawn
         if alike and sizes and self.open_loops and not frame.lenient:
             if not any(map(holds_share, kinds)):
-                return self._for_everyone(node)
+                return self._for_everyone(node, sizes)
         if frame.lenient and any(isinstance(kind, Share) for kind in sizes):
             return self.assumed(node, list(sizes), frame)
         figures = [kind for kind in kinds if holds_share(kind)]
@@ -133,9 +134,14 @@ class Draws(Affairs):
         self.together()
         return Thing(node, name)
 
-    def _for_everyone(self, node: ast.Call) -> Whole:
-        """So many numbers, the same for all workers: of no rows unless a network takes them."""
-        return Whole(self.open_loops[-1].loaders, rows=False, made=node)
+    def _for_everyone(self, node: ast.Call, sizes: tuple[Kind, ...]) -> Whole:
+        """So many numbers, the same for all workers; perhaps a row for each sample of a full batch.
+
+        One number, or a row of them, fits any slice.
+        """
+        single = isinstance(sizes[0], Const) and sizes[0].value == 1
+        rows = len(sizes) > 1 and not single
+        return Whole(self.open_loops[-1].loaders, rows=rows, made=node, drawn=True)
 
     def _drawn_for_the_batch(self, name: str, node: ast.Call, frame: Frame) -> Kind | None:
         """A draw by how many samples there are: the same for all workers, from the whole number."""

@@ -251,6 +251,8 @@ class Whole(Kind):
     """It is the rows' numbers in another order, as `torch.randperm` gives it."""
     aligned: bool = False
     """Its rows come first and are as many as the batch has samples."""
+    drawn: bool = False
+    """It is made of random numbers, and of nothing of the batch."""
 
 
 @dataclass(frozen=True)

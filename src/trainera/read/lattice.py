@@ -219,7 +219,9 @@ def whole_of(*kinds: Kind) -> Kind:
     models = frozenset().union(*(kind.models for kind in found))
     rows = [kind for kind in found if kind.rows]
     number = any(kind.number for kind in found)
-    return Whole(found[0].loaders, bool(rows), number, models, (rows or found)[0].made)
+    drawn = all(kind.drawn for kind in found)
+    made = (rows or found)[0].made
+    return Whole(found[0].loaders, bool(rows), number, models, made, drawn=drawn)
 
 
 def aligned_like(kind: Kind, aligned: bool) -> Kind:

@@ -176,7 +176,7 @@ class Networks(Gradients):
         self.given_the_same(model, node, kinds, frame)
         if "Dropout" in model.layer and self.open_loops and not any(map(holds_share, kinds)):
             self.agreed(node, BY_CHANCE, frame)
-        if any(isinstance(kind, Whole) and kind.rows for kind in kinds):
+        if any(isinstance(kind, Whole) and kind.rows and not kind.drawn for kind in kinds):
             self.drops_by_chance(node, kinds, frame)
         result: Kind | None = None
         for cls in model.classes:

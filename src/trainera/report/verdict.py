@@ -44,7 +44,8 @@ def judge(comparison: Comparison) -> Verdict:
     if best in few or not rivals:
         text = (
             f"No winner is named: {ENOUGH} runs of a strategy are needed, and there "
-            f"{_were(min(row.runs for row in rows))}. So far {best.strategy} was the fastest."
+            f"{_were(min(row.runs for row in rows))}. So far {best.strategy} was the fastest"
+            f"{_but_behind(comparison, best)}."
         )
         return Verdict(outcome="few", text=text, best=best.strategy, remarks=remarks)
     remarks += tuple(f"{row.strategy} is not judged: there {_were(row.runs)} of it." for row in few)
@@ -68,6 +69,18 @@ def learns_worse(comparison: Comparison, row: Row) -> bool:
         return False
     behind = change.value if lower_is_better(comparison.metric_name) else -change.value
     return behind > WORSE * abs(row.metric - change.value)
+
+
+def _but_behind(comparison: Comparison, row: Row) -> str:
+    """What there are too few runs to judge by, but a reader must not miss."""
+    change = row.metric_change
+    if change is None or row.metric is None:
+        return ""
+    behind = change.value if lower_is_better(comparison.metric_name) else -change.value
+    before = row.metric - change.value
+    if behind <= WORSE * abs(before):
+        return ""
+    return f", with {comparison.metric_name} {row.metric:.4g} instead of {before:.4g}"
 
 
 def _margin(comparison: Comparison, slower: Row, faster: Row) -> Estimate:

@@ -16,7 +16,9 @@ of strings has another order in every process, so that words would get other num
 
 **Safety.** All workers take the branch that the first one would take.
 
-**Limits.** None known.
+**Limits.** A line that draws numbers for the samples of a batch in one call of its function, and
+for all workers alike in another, is refused: workers must agree on the latter, and must not on the
+former. Two functions do.
 """
 
 from collections.abc import Iterator
