@@ -7,7 +7,7 @@ from trainera.read import tensors, world
 from trainera.read.carriers import Carriers, entry
 from trainera.read.core import Frame
 from trainera.read.facts import Freeze, Tally
-from trainera.read.inside import first_share, has_parameters, holds_share, models_in, understood
+from trainera.read.inside import first_share, has_parameters, holds_share, models_in, put_together
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -275,8 +275,7 @@ class Assignments(Carriers):
 
 def _after_update(before: Kind, kind: Kind) -> Kind:
     if has_parameters(before) or (has_parameters(kind) and isinstance(before, Bunch | Listing)):
-        known = understood(before) and understood(kind)
-        return Params(models_in(before) | models_in(kind), known)
+        return put_together(before, kind)
     if isinstance(before, Whole) or isinstance(kind, Whole):
         return whole_of(before, kind)
     return before if isinstance(before, Listing | Bunch) and not isinstance(kind, Const) else PLAIN

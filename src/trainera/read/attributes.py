@@ -18,6 +18,7 @@ from trainera.read.kinds import (
     Lost,
     Mapping,
     Model,
+    Nodes,
     Shard,
     Share,
     left_over,
@@ -96,9 +97,7 @@ class Attributes(Containers):
     def _attribute_of_model(self, node: ast.Attribute, owner: Model, frame: Frame) -> Kind:
         name = node.attr
         if name == "grad" and owner.part and not frame.lenient:
-            spot = Spot(node=node, file=frame.file, what=ast.unparse(node))
-            self.facts.grads[frame.context, node] = (spot, owner.origins)
-            return PLAIN
+            return self.gradient_read(node, owner.origins, frame)
         if owner.parallel and name == "module":
             self.facts.bare.pop((frame.context, node.value), None)
             return replace(owner, wrapped=False, parallel=False)
@@ -121,6 +120,12 @@ class Attributes(Containers):
             for origin in owner.origins:
                 self.facts.aside[origin] = Spot(node=node, file=frame.file, what=name)
         return replace(inner, cls=None, part=True)
+
+    def gradient_read(self, node: ast.Attribute, models: Nodes, frame: Frame) -> Kind:
+        """The script looks at the gradient of a parameter: it must be one that is averaged."""
+        spot = Spot(node=node, file=frame.file, what=ast.unparse(node))
+        self.facts.grads[frame.context, node] = (spot, models)
+        return PLAIN
 
     def through_wrapper(self, node: ast.expr, owner: Model, frame: Frame, name: str) -> None:
         """Notes that something is asked of the network that only the bare one can answer."""

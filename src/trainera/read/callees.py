@@ -3,7 +3,6 @@
 import ast
 
 from trainera.read import tables
-from trainera.read.core import Frame
 from trainera.read.inside import holds_share
 from trainera.read.kinds import PLAIN, Bunch, Const, Iter, Kind, Share
 
@@ -31,7 +30,7 @@ def makes_tensors(node: ast.AST) -> bool:
     return bool(names & tables.MAKERS)
 
 
-def generated(kind: Kind, frame: Frame) -> Kind:
+def generated(kind: Kind) -> Kind:
     """What calling a generator function gives."""
     if isinstance(kind, Share):
         return Iter(kind.loaders, kind)

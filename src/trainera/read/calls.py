@@ -246,7 +246,7 @@ class Calls(Methods):
         self.frames.pop()
         self.active.discard(context)
         if callee.yields is not None:
-            result = generated(callee.yields, callee)
+            result = generated(callee.yields)
         self.results[context] = result
         if lenient and not function.scope:
             if state == (self.learned, self.cut_short, self.mode):

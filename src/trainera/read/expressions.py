@@ -8,7 +8,6 @@ from trainera.read import shapes, world
 from trainera.read.attributes import Attributes
 from trainera.read.carriers import entry, is_entry
 from trainera.read.core import Frame, join_env
-from trainera.read.facts import Spot
 from trainera.read.inside import holds_share
 from trainera.read.kinds import (
     PLAIN,
@@ -226,9 +225,7 @@ class Expressions(Attributes):
             case Loader() if name == "dataset":
                 return PLAIN
             case Params() if name == "grad" and not frame.lenient:
-                spot = Spot(node=node, file=frame.file, what=ast.unparse(node))
-                self.facts.grads[frame.context, node] = (spot, owner.models)
-                return PLAIN
+                return self.gradient_read(node, owner.models, frame)
             case Own() | Whole() | Solo():
                 return owner
         return PLAIN

@@ -91,6 +91,12 @@ def understood(kind: Kind) -> bool:
     return False
 
 
+def put_together(*kinds: Kind) -> Params:
+    """The parameters in all of these, one after the other."""
+    models = NOBODY.union(*(models_in(kind) for kind in kinds))
+    return Params(models, all(understood(kind) for kind in kinds))
+
+
 def first_share(kind: Kind) -> Share:
     """Some share inside a value that holds one."""
     if isinstance(kind, Share):

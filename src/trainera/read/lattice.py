@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import reduce
 
 from trainera.read import tables
-from trainera.read.inside import flat, models_in, understood, wholes_in
+from trainera.read.inside import flat, put_together, wholes_in
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -73,7 +73,7 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
         unseen = any(isinstance(kind, Either) and kind.unseen for kind in (left, right))
         return Either(tuple({_identity(one): one for one in functions}.values()), unseen)
     if isinstance(left, Params) and isinstance(right, Params):
-        return Params(left.models | right.models, left.known and right.known)
+        return put_together(left, right)
     if isinstance(left, Loss) and isinstance(right, Loss) and left.reduction == right.reduction:
         trouble, weighted = left.trouble or right.trouble, left.weighted or right.weighted
         return Loss(left.reduction, trouble, weighted, left.paired and right.paired)
@@ -93,7 +93,7 @@ def join(left: Kind | None, right: Kind | None) -> Kind:
         if isinstance(one, Own | Hashed | Solo):
             return one
         if isinstance(one, Params) and isinstance(other, Bunch | Listing | Mapping):
-            return Params(one.models | models_in(other), one.known and understood(other))
+            return put_together(one, other)
         if isinstance(one, Params) and type(other) in (Kind, Thing):
             return Params(one.models, False)
         # A role outlives the plain value that stands for "not there yet".

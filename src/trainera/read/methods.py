@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from trainera.read import tables, tensors, world
 from trainera.read.core import Frame
-from trainera.read.inside import first_share, has_parameters, holds_share, models_in, understood
+from trainera.read.inside import first_share, has_parameters, holds_share, models_in, put_together
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -95,11 +95,8 @@ class Methods(Networks):
                 self.facts.optimizers[owner.origin] = self.facts.optimizers[owner.origin] | added
                 return PLAIN
             case Params() if name in ("append", "extend", "insert") and node.args:
-                more = models_in(Bunch(tuple(self.eval(one, frame) for one in node.args)))
-                known = understood(self.eval(node.args[-1], frame))
-                self.assign(
-                    function.value, Params(owner.models | more, owner.known and known), frame
-                )
+                more = self.eval(node.args[-1], frame)
+                self.assign(function.value, put_together(owner, more), frame)
                 return PLAIN
             case Params():
                 self.whole_arguments(node, frame)
@@ -156,10 +153,7 @@ class Methods(Networks):
         if outlives and (holds_share(kind) or self.of_a_batch(kind)):
             kind = self.whole_arguments(node, frame)[-1]
         if has_parameters(owner) and isinstance(function.value, ast.Name):
-            kind = Params(
-                models_in(owner) | models_in(kind), understood(owner) and understood(kind)
-            )
-            self.bind(function.value.id, kind, frame)
+            self.bind(function.value.id, put_together(owner, kind), frame)
         elif isinstance(function.value, ast.Name) and kind != PLAIN:
             if owner != Bunch((), owner.born):
                 kind = join(element(owner), kind)

@@ -9,7 +9,7 @@ from trainera.read import meetings, tables
 from trainera.read.core import Frame
 from trainera.read.expressions import Expressions
 from trainera.read.facts import LoaderFact, Spot, Weighed
-from trainera.read.inside import flat, models_held, models_in, understood
+from trainera.read.inside import flat, models_held, models_in, put_together, understood
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -76,8 +76,7 @@ class Training(Expressions):
         if last == "Parameter":
             return PLAIN
         if last in ("ParameterList", "ParameterDict") and not frame.lenient:
-            inside = Bunch((*positional, *keywords.values()))
-            return Params(models_in(inside), understood(inside))
+            return put_together(*positional, *keywords.values())
         if "BatchNorm" in last:
             self.facts.batchnorm = True
         if last.startswith("Lazy") or is_given(keywords.get("max_norm")):

@@ -286,9 +286,9 @@ def _read_by_hand(facts: Facts) -> Iterator[Finding]:
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
-    reason = "all workers start from the first one's weights"
+    reason = "all start from the first worker's weights"
     if engine.wraps:
-        reason = "gradients are averaged over the workers; " + reason.replace(" workers", "")
+        reason = f"gradients are averaged over the workers; {reason}"
     done: set[tuple[ast.AST, str]] = set()
     chosen = carriers(facts)
     yield from _read_by_hand(facts)
