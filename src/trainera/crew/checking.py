@@ -69,5 +69,5 @@ def summed(grad: torch.Tensor | None) -> torch.Tensor:
     values = grad.coalesce().values() if grad.is_sparse else grad
     if values.is_complex():
         values = torch.view_as_real(values)
-    wide = values.to(torch.float64)
-    return torch.stack([wide.sum(), wide.abs().sum()]).cpu()
+    size = torch.linalg.vector_norm(values, 1, dtype=torch.float64)
+    return torch.stack([values.sum(dtype=torch.float64), size]).cpu()

@@ -27,6 +27,7 @@ LINE_BYTES = 128  # two cache lines, because neighbours are fetched in pairs
 CAME, WHAT, PROCESS = 0, 1, 3
 PLACE_BYTES = 1 << 20
 SMALL_BYTES = 1 << 15
+FEW_WORKERS = 2  # of so few each adds up everything: sharing that takes another meeting and copy
 # How long to watch before sleeping: not at all longer where another process wants the core, which
 # is where giving it away takes time.
 SPINS = 1000
@@ -210,8 +211,8 @@ class SharedCollectives:
         with self.lock:
             for part in pieces(content):
                 places = self.memory.exchange(part, what)[:, : part.numel()].view(kind)
-                if part.numel() <= SMALL_BYTES:
-                    part.view(kind).copy_(total(places))
+                if part.numel() <= SMALL_BYTES or self.memory.size <= FEW_WORKERS:
+                    total(places, part.view(kind))
                 else:
                     self._share_the_work(places, part.view(kind), what)
         if flat.data_ptr() != tensor.data_ptr():
@@ -223,7 +224,7 @@ class SharedCollectives:
         bounds = [result.numel() * rank // memory.size for rank in range(memory.size + 1)]
         parts = [slice(*pair) for pair in itertools.pairwise(bounds)]
         mine = parts[memory.rank]
-        places[memory.rank, mine] = total(places[:, mine])
+        total(places[:, mine], places[memory.rank, mine])
         memory.meet(what)
         for rank, part in enumerate(parts):
             result[part] = places[rank, part]
@@ -268,6 +269,7 @@ def pieces(content: torch.Tensor) -> Iterator[torch.Tensor]:
     return iter(torch.split(content, PLACE_BYTES) if content.numel() else (content,))
 
 
-def total(places: torch.Tensor) -> torch.Tensor:
-    """The sum of rows in their order, the same on every machine and for every worker."""
-    return reduce(torch.add, places.unbind())
+def total(places: torch.Tensor, result: torch.Tensor) -> None:
+    """Adds up rows in their order, the same on every machine and for every worker."""
+    *first, last = places.unbind()
+    torch.add(reduce(torch.add, first), last, out=result)
