@@ -15,6 +15,7 @@ from trainera.errors import Status, UserError
 from trainera.plan import Edit, Note, Options, Plan, Refusal
 from trainera.read.distributed import already
 from trainera.read.facts import Decisions, Facts, Trouble
+from trainera.read.handmade import cuts_by_hand
 from trainera.read.reader import read
 from trainera.read.source import SourceFile
 from trainera.rules.torch._tools import Finding, refusal_of, refuse
@@ -97,7 +98,10 @@ def _decide(files: dict[str, SourceFile]) -> tuple[Facts, Decisions]:
         settled = glances == decisions.glances
         whole = decisions.whole | (_left_whole(facts) if settled else frozenset())
         models = decisions.models | promoted
-        new = Decisions(wraps=wraps, whole=whole, models=models, glances=glances)
+        handmade = decisions.handmade
+        if not any(one.loop for one in facts.backwards.values()):
+            handmade |= cuts_by_hand(files)
+        new = Decisions(wraps=wraps, whole=whole, models=models, glances=glances, handmade=handmade)
         if new == decisions:
             break
         decisions = new
@@ -124,7 +128,7 @@ def _is_mild(trouble: Trouble, facts: Facts) -> bool:
 
 def _refusals(facts: Facts) -> list[Refusal]:
     found = [refusal_of(trouble) for trouble in facts.troubles.values()]
-    if not facts.loaders:
+    if not facts.loaders and not facts.handmade:
         do = "draw the batches from a torch.utils.data.DataLoader"
         what, why = "no DataLoader found", "there is nothing whose batches could be shared out"
         first = facts.script.tree.body[0]

@@ -6,8 +6,10 @@ from trainera.crew.joining import join, own_device
 from trainera.crew.normalising import batchnorm
 from trainera.crew.reduction import sum
 from trainera.crew.scaling import scaled
-from trainera.crew.splitting import Split, current, split, whole
+from trainera.crew.sharing import current
+from trainera.crew.splitting import Split, split, whole
 from trainera.crew.state import rank, size
+from trainera.crew.stepping import cut, steps
 from trainera.crew.turns import Nobody, agree, in_turn, once
 from trainera.crew.wrapping import alike, bare, same_input, through, with_frozen
 
@@ -21,6 +23,7 @@ __all__ = [
     "bare",
     "batchnorm",
     "current",
+    "cut",
     "in_turn",
     "join",
     "join_horovod",
@@ -31,6 +34,7 @@ __all__ = [
     "scaled",
     "size",
     "split",
+    "steps",
     "sum",
     "through",
     "whole",

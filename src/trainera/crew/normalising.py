@@ -12,7 +12,7 @@ from torch.nn import functional
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.modules.lazy import LazyModuleMixin
 
-from trainera.crew.splitting import Split
+from trainera.crew.sharing import Shared
 from trainera.crew.state import CREW
 from trainera.crew.transport import TRANSPORT
 
@@ -63,7 +63,7 @@ class WholeBatch(_BatchNorm):
         by_batch = self.training or (self.running_mean is None and self.running_var is None)
         together = by_batch and CREW.size > 1 and not CREW.alike
         split = CREW.innermost() if together else None
-        if not isinstance(split, Split):
+        if not isinstance(split, Shared):
             return super().forward(input)
         self._check_input_dim(input)  # type: ignore[no-untyped-call]
         if split._skip_empty and split._step[0] < 2 * CREW.size:

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from trainera.crew.splitting import current
+from trainera.crew.sharing import current
 from trainera.crew.state import CREW
 
 

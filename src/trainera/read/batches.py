@@ -1,11 +1,13 @@
 """Batches that are taken from a loader in other ways than by a loop over it."""
 
 import ast
+from dataclasses import replace
 
 from trainera.read.core import Frame
 from trainera.read.draws import Draws
-from trainera.read.facts import Glance
-from trainera.read.kinds import PLAIN, Iter, Kind, Loader, Nodes
+from trainera.read.facts import Glance, Spot
+from trainera.read.inside import holds_share
+from trainera.read.kinds import PLAIN, Bunch, Iter, Kind, Loader, Mapping, Nodes, Shard
 from trainera.read.lattice import element
 
 COLLECTORS = {"list", "tuple", "set", "sorted", "map", "filter", "sum", "min", "max", "any", "all"}
@@ -40,6 +42,23 @@ class Batches(Draws):
         )
         return True
 
+    def eval(self, node: ast.expr, frame: Frame) -> Kind:
+        """As ever; but a batch that the script makes itself begins here, and is cut."""
+        kind = super().eval(node, frame)
+        if not self.decisions.handmade or holds_share(kind):
+            return kind
+        loops = [loop for loop in frame.loops if (loop.node, node) in self.decisions.handmade]
+        if not loops:
+            return kind
+        latest = loops[-1]
+        if not any(loop is latest for loop in self.open_loops):
+            self.open_loops.append(latest)
+        self.facts.handmade[node] = Spot(node=node, file=frame.file, what="")
+        kind = _rows_of(kind, latest.loaders, isinstance(node, ast.Call))
+        if isinstance(kind, Shard):
+            self.facts.shares.add((frame.context, node))
+        return kind
+
     def collected(self, node: ast.Call, loaders: Nodes, frame: Frame) -> None:
         self.trouble(
             "split",
@@ -61,6 +80,16 @@ class Batches(Draws):
             why="what a slice of a batch that comes again weighs is not known any more",
             do="begin a new pass when one ends: while True: for batch in loader: …",
         )
+
+
+def _rows_of(batch: Kind, loaders: Nodes, nested: bool) -> Kind:
+    if isinstance(batch, Bunch):
+        return Bunch(tuple(_rows_of(item, loaders, False) for item in batch.items))
+    if isinstance(batch, Mapping):
+        return replace(
+            batch, items=tuple((key, _rows_of(item, loaders, False)) for key, item in batch.items)
+        )
+    return Shard(loaders, nested=nested, vague=True)
 
 
 def _persists(loader: Loader) -> bool:

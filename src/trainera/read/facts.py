@@ -45,6 +45,8 @@ class LoopFact:
     collective: bool = False
     """Something in the body needs all workers at every step."""
     backwards: set[ast.AST] = field(default_factory=set)
+    handmade: bool = False
+    """The script makes its batches itself: there is one only after it was cut (`handmade`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,6 +200,8 @@ class Facts:
     """Expressions that are asked for the same and are a bare network there."""
     glances: dict[Key, Glance] = field(default_factory=dict)
     """Where the first batch of a loader is taken ahead of all loops."""
+    handmade: dict[ast.AST, Spot] = field(default_factory=dict)
+    """Batches that the script makes itself, and cuts of them the rows of a worker."""
     once: dict[Key, Spot] = field(default_factory=dict)
     in_turn: dict[Key, Spot] = field(default_factory=dict)
     agree: dict[Key, Spot] = field(default_factory=dict)
@@ -281,3 +285,5 @@ class Decisions:
     """Calls of libraries that turned out to make a network."""
     glances: Nodes = frozenset()
     """Calls that give every worker a whole batch."""
+    handmade: frozenset[tuple[ast.AST, ast.AST]] = frozenset()
+    """Loops whose batches the script makes itself, and the expressions that give them."""

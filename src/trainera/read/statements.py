@@ -63,10 +63,6 @@ class Statements(Sets):
         ):
             self.carry(statement, call.func.value, None, kind, frame)
 
-    # Definitions and imports.
-
-    # Assignments.
-
     # Paths.
     def do_if(self, node: ast.If, frame: Frame) -> None:
         if frame.is_module and is_main_guard(node.test):
@@ -103,7 +99,11 @@ class Statements(Sets):
             self.needed_by_all(node.iter, (iterable,), frame)
             if isinstance(iterable, Model):
                 self.through_wrapper(node.iter, iterable, frame, "__iter__")
-            loop = self._drawing_loop(node, frame)
+            by_hand = any(node is one for one, _ in self.decisions.handmade)
+            loop = None if by_hand else self._drawing_loop(node, frame)
+            if by_hand:
+                loop = self.batch_loop(node, frozenset({node}), "crew.current()", frame)
+                loop.handmade = True
             self._loop(node, node.body, node.orelse, frame, node.target, element(iterable), loop)
             return
         assert isinstance(iterable, Loader | Iter)
@@ -188,7 +188,8 @@ class Statements(Sets):
         fresh_at_head = self.fresh.now
         frame.breaks.append([])
         frame.continues.append([])
-        if loop is not None:
+        at_once = loop is not None and not loop.handmade
+        if loop is not None and at_once:
             self.open_loops.append(loop)
         self.loop_depth += 1
 
@@ -204,6 +205,8 @@ class Statements(Sets):
             if isinstance(node, ast.While) and frame.env is not None:
                 self.condition(node.test, frame)
             self.fresh.end_round(frame.env is not None)
+            if not at_once:
+                self.open_loops = [one for one in self.open_loops if one is not loop]
             return join_env(frame.env, *frame.continues[-1])
 
         # What is noted on the way to the fixed point may not hold at it: it is forgotten.
@@ -223,7 +226,7 @@ class Statements(Sets):
         else:
             end = once_through()
         self.loop_depth -= 1
-        if loop is not None:
+        if at_once:
             self.open_loops.pop()
         elif self.open_loops:
             self.fresh.meet(fresh_at_head, self.fresh.now)  # there may be no round at all

@@ -1,0 +1,153 @@
+"""Batches that a script makes by hand, in a loop that is none over a loader.
+
+Every worker goes through the loop and makes the whole batch, as the sequential script does; then it
+cuts out its own rows. Up to that point all draw from the shared stream of random numbers, so that
+they make the same batch; from there to the end of the round each draws from its own, as in the body
+of a loop over a loader.
+"""
+
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import torch
+
+from trainera.crew.rows import Cutter, arrays_in, row_count, slice_bounds
+from trainera.crew.sharing import Shared
+from trainera.crew.state import CREW
+from trainera.crew.streams import STREAMS
+from trainera.crew.transport import TRANSPORT
+
+COMPARED_STEPS = (1, 2, 3, 10, 100, 1_000, 10_000, 100_000)
+CHECKED_BYTES = 1 << 16
+RUNNING: dict[int, "Steps"] = {}
+"""The loops that have begun and not ended, innermost last; by the number of their pass."""
+
+
+def steps(rounds: Iterable[Any]) -> "Steps":
+    """The rounds of a loop in which the script makes a batch and cuts it (see `cut`)."""
+    return Steps(rounds)
+
+
+def cut(batch: Any) -> Any:
+    """This worker's rows of a batch that every worker has made as a whole."""
+    if CREW.size == 1:
+        return batch
+    if not RUNNING:
+        raise RuntimeError("crew.cut() is for the rounds of a loop over crew.steps()")
+    key, running = next(reversed(RUNNING.items()))
+    return running._cut(key, batch)
+
+
+class Steps(Shared):
+    """A loop over anything, each round of which trains on one batch."""
+
+    def __init__(self, rounds: Iterable[Any]) -> None:
+        super().__init__()
+        self._rounds = rounds
+        self._cutter = Cutter()
+        self._open = False
+
+    def __iter__(self) -> Iterator[Any]:
+        if CREW.size == 1:
+            CREW.last = self
+            return iter(self._rounds)
+        STREAMS.synchronise()
+        return Rounds(self, iter(self._rounds))
+
+    def __len__(self) -> int:
+        return len(self._rounds)  # type: ignore[arg-type]
+
+    def _cut(self, key: int, batch: Any) -> Any:
+        if not self._open:
+            self._begin(key, batch)
+        whole, mine = self._step
+        start, stop = slice_bounds(whole, CREW.rank, CREW.size)
+        if not mine:  # it takes part at weight 0, because the others wait for it
+            start, stop = 0, min(2, whole)
+        return self._cutter.cut(batch, whole, start, stop)
+
+    def _begin(self, key: int, batch: Any) -> None:
+        whole = row_count(batch)
+        if not whole:
+            raise ValueError(
+                f"cannot share a batch among workers: no rows are found in a {type(batch).__name__}"
+            )
+        start, stop = slice_bounds(whole, CREW.rank, CREW.size)
+        self.begun += 1
+        if self.begun == 1 and whole < CREW.size:
+            self.too_few = whole
+        CREW.order = hash((CREW.order, whole, *map(digest, arrays_in(batch))))
+        if self.begun in COMPARED_STEPS:
+            same_for_all()
+        self._open = True
+        CREW.stepped(key, self, whole, stop - start)
+        if not STREAMS.holds_own:
+            STREAMS.to_own()
+
+    def _end(self, key: int) -> None:
+        self._open = False
+        CREW.ended(key)
+        STREAMS.to_shared()
+
+
+class Rounds:
+    """The iterator that the loop steps."""
+
+    def __init__(self, values: Steps, rounds: Iterator[Any]) -> None:
+        self._values = values
+        self._rounds = rounds
+        self._opened = False
+        self._closed = False
+
+    def __iter__(self) -> "Rounds":
+        return self
+
+    def __next__(self) -> Any:
+        if self._closed:
+            raise StopIteration
+        if not self._opened:
+            self._opened = True
+            RUNNING[id(self)] = self._values
+            STREAMS.open_body()
+        self._values._end(id(self))
+        try:
+            return next(self._rounds)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Ends the loop: what it drew after its cuts has not moved the shared stream."""
+        if self._closed or not self._opened:
+            return
+        self._closed = True
+        RUNNING.pop(id(self), None)
+        self._values._end(id(self))
+        STREAMS.to_own()
+        STREAMS.close_body()
+
+    def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not finalizing():
+            self.close()
+
+
+def digest(array: Any) -> int:
+    """A number that tells batches apart, of the beginning of their contents."""
+    row = max(1, array.nbytes // len(array))
+    rows = array[: max(1, CHECKED_BYTES // row)]
+    if not isinstance(rows, torch.Tensor):
+        return 0 if rows.dtype.hasobject else zlib.crc32(rows.tobytes())
+    content = rows.detach().cpu().contiguous().view(-1).view(torch.uint8)
+    return zlib.crc32(content.numpy().tobytes())
+
+
+def same_for_all() -> None:
+    """Raises unless all workers have made the same batches so far."""
+    mine = torch.tensor([CREW.order & 0x7FFFFFFF], dtype=torch.int64)
+    if len({int(one) for one in TRANSPORT.gather(mine)}) > 1:
+        raise RuntimeError(
+            "the workers have made different batches: they are drawn from a source of random "
+            "numbers that is not seeded, or depend on something that differs between workers"
+        )

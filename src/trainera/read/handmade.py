@@ -1,0 +1,209 @@
+"""Batches that a script makes itself, in a training loop that is none over a loader.
+
+Any rows could be shared out if the network treats them one by one and the loss is a mean over them.
+But whether the first dimension holds samples, and not steps in time, must be seen: rows that are
+picked by random numbers are samples, and so are those that several tables have at the same place.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from trainera.read.source import SourceFile
+
+Cut = tuple[ast.AST, ast.AST]
+"""A loop, and an expression in it that gives the batch, or the numbers of its samples."""
+Files = dict[str, SourceFile]
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+ORDERS = {"randperm", "permutation"}
+PICKS = {"randint", "choice", "choices", "integers", "multinomial", "sample"}
+TURNS = {"transpose", "permute", "T", "mT", "t", "swapaxes", "swapdims", "movedim", "moveaxis"}
+STACKS = {"stack", "cat", "concat", "concatenate", "column_stack", "hstack"}
+
+
+def cuts_by_hand(files: Files) -> frozenset[Cut]:
+    """Where the batches of training loops are made, as far as it can be told what their rows are.
+
+    The first way that is seen in a loop counts: by a function of the script's, by the numbers of
+    samples, by the same part of several tables.
+    """
+    functions = {
+        node.name: node
+        for file in files.values()
+        for node in file.nodes
+        if isinstance(node, Function)
+    }
+    train = {name for name, node in functions.items() if _goes_backward(node, set())}
+    found: set[Cut] = set()
+    for file in files.values():
+        for loop in file.nodes:
+            if not isinstance(loop, ast.For) or not _goes_backward(loop, train):
+                continue
+            ways = (
+                list(_made_by_functions(loop, functions)),
+                list(_picked_by_number(loop, file)),
+                list(_parts_of_tables(loop)),
+            )
+            found |= {(loop, cut) for cut in next(filter(None, ways), [])}
+    return frozenset(found)
+
+
+def _made_by_functions(loop: ast.For, functions: dict[str, Function]) -> Iterator[ast.expr]:
+    """``x, y = get_batch("train")``"""
+    for value in _values(loop):
+        for part in ast.walk(value):
+            if isinstance(part, ast.Call):
+                function = functions.get(_last(part.func))
+                if function is not None and _picks_rows(function):
+                    yield part
+
+
+def _picks_rows(function: Function) -> bool:
+    """Whether a function looks up rows by random numbers, and leaves them in front."""
+    if any(isinstance(node, ast.Attribute) and node.attr in TURNS for node in ast.walk(function)):
+        return False
+    if _goes_backward(function, set()) or any(map(_stacks_behind, ast.walk(function))):
+        return False
+    chosen = _by_chance(function, ORDERS | PICKS)
+    return any(
+        isinstance(node, ast.Subscript) and _is_by_chance(node.slice, chosen, ORDERS | PICKS)
+        for node in ast.walk(function)
+    )
+
+
+def _stacks_behind(node: ast.AST) -> bool:
+    """Whether rows are put together in another dimension than the first."""
+    if not isinstance(node, ast.Call) or _last(node.func) not in STACKS:
+        return False
+    words = [word.value for word in node.keywords if word.arg in ("dim", "axis")]
+    given = [*node.args[1:2], *words]
+    return any(not (isinstance(one, ast.Constant) and one.value == 0) for one in given)
+
+
+def _picked_by_number(loop: ast.For, file: SourceFile) -> Iterator[ast.expr]:
+    """``i = torch.randint(len(x), (32,))`` or ``i = order[k : k + 32]``, and then ``x[i]``"""
+    around: ast.AST = loop
+    while not isinstance(around, Function | ast.Module):
+        around = file.parents[around]
+    orders = _by_chance(around, ORDERS) | _shuffled(around)
+    used = {_first_index(node) for node in ast.walk(loop) if isinstance(node, ast.Subscript)}
+    for statement in _statements(loop.body):
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            continue
+        target, value = statement.targets[0], statement.value
+        if isinstance(target, ast.Name) and target.id in used and _is_several(value, orders):
+            yield value
+            continue
+        for part in ast.walk(value):
+            index = part.slice if isinstance(part, ast.Subscript) else None
+            if isinstance(index, ast.Subscript | ast.Call) and _is_several(index, orders):
+                yield index
+
+
+def _is_several(value: ast.expr, orders: set[str]) -> bool:
+    """Whether an expression gives the numbers of several samples, drawn by chance."""
+    if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
+        inner = value.value
+        return (isinstance(inner, ast.Name) and inner.id in orders) or (
+            isinstance(inner, ast.Call) and _last(inner.func) in ORDERS
+        )
+    if not isinstance(value, ast.Call):
+        return False
+    name, words = _last(value.func), {word.arg for word in value.keywords}
+    if words & {"size", "k"} or (name in ("choice", "sample") and len(value.args) > 1):
+        return name in PICKS
+    return name in ("randint", "integers") and any(
+        isinstance(one, ast.Tuple | ast.List) for one in value.args
+    )
+
+
+def _parts_of_tables(loop: ast.For) -> Iterator[ast.expr]:
+    """``x = inputs[i : i + 32]`` and ``y = targets[i : i + 32]``, with the same bounds"""
+    counters = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    parts: dict[str, list[ast.Subscript]] = {}
+    for value in _values(loop):
+        for node in ast.walk(value):
+            if (
+                isinstance(node, ast.Subscript)
+                and isinstance(node.slice, ast.Slice)
+                and node.slice.lower is not None
+                and node.slice.upper is not None
+                and counters & _names(node.slice)
+            ):
+                parts.setdefault(ast.unparse(node.slice), []).append(node)
+    for same in parts.values():
+        if len({ast.unparse(node.value) for node in same}) > 1:
+            yield from same
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements that every round of a loop comes by."""
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.With):
+            yield from _statements(statement.body)
+
+
+def _values(loop: ast.For) -> Iterator[ast.expr]:
+    """What is assigned in every round."""
+    for statement in _statements(loop.body):
+        if isinstance(statement, ast.Assign):
+            yield statement.value
+
+
+def _by_chance(code: ast.AST, draws: set[str]) -> set[str]:
+    """The names that are bound to random numbers, or to what is computed from them."""
+    chosen: set[str] = set()
+    while True:
+        before = len(chosen)
+        for node in ast.walk(code):
+            if isinstance(node, ast.Assign):
+                targets, value = node.targets, node.value
+            elif isinstance(node, ast.For | ast.comprehension):
+                targets, value = [node.target], node.iter
+            else:
+                continue
+            if _is_by_chance(value, chosen, draws):
+                chosen |= set().union(*map(_names, targets))
+        if len(chosen) == before:
+            return chosen
+
+
+def _is_by_chance(value: ast.expr, chosen: set[str], draws: set[str]) -> bool:
+    return bool(_names(value) & chosen) or any(
+        isinstance(node, ast.Call) and _last(node.func) in draws for node in ast.walk(value)
+    )
+
+
+def _shuffled(code: ast.AST) -> set[str]:
+    """``random.shuffle(order)``"""
+    return {
+        node.args[0].id
+        for node in ast.walk(code)
+        if isinstance(node, ast.Call)
+        and _last(node.func) == "shuffle"
+        and node.args
+        and isinstance(node.args[0], ast.Name)
+    }
+
+
+def _first_index(node: ast.Subscript) -> str:
+    """The name of what rows are looked up by."""
+    index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
+    return index.id if isinstance(index, ast.Name) else ""
+
+
+def _goes_backward(code: ast.AST, by: set[str]) -> bool:
+    """Whether gradients are computed there, or in a function that is called there."""
+    called = {_last(node.func) for node in ast.walk(code) if isinstance(node, ast.Call)}
+    return bool(called & {"backward", *by})
+
+
+def _names(code: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(code) if isinstance(node, ast.Name)}
+
+
+def _last(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""

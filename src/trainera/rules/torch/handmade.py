@@ -1,0 +1,58 @@
+"""Batches that a script makes itself are cut: each worker trains on its rows of them.
+
+**What.** The rounds of the training loop become `crew.steps(…)`, and what gives the batch, or the
+numbers of its samples, is put into `crew.cut(…)`.
+
+**Why.** Without a DataLoader there is nothing to split. But a batch in memory costs next to nothing
+to make, so that every worker can make all of it, exactly as the sequential script does, and then
+take its rows.
+
+**Example.**
+
+    - for step in range(5000):
+    -     x, y = get_batch("train")
+    + for step in crew.steps(range(5000)):
+    +     x, y = crew.cut(get_batch("train"))
+          loss = criterion(model(x), y)
+          optimizer.zero_grad()
+    -     loss.backward()
+    +     (loss * crew.current().share).backward()
+          optimizer.step()
+
+**Safety.** Up to the cut all workers draw from the same random numbers, so that they make the same
+batch; they compare a checksum of it in the first steps and now and then later. After the cut each
+has its own, as dropout needs. All that is cut in one round must have the same number of rows.
+
+**Limits.** It must be seen that rows are samples, and not steps in time. So it is for these three
+ways: a function of the script's that looks up rows by random numbers; `x[i]` where `i` are several
+random numbers, or a part of a random order; the same part `[i : i + n]` of at least two tables. The
+loop must be a `for` loop. `--batch per-worker` is refused: how many rows to make is for the script
+to say.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from trainera.engines.base import CREW, Engine
+from trainera.plan import Options
+from trainera.read.facts import Facts
+from trainera.rules.torch._tools import Finding, edit, refuse, wrap
+
+NAME = "handmade"
+
+
+def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+    for node, spot in facts.handmade.items():
+        if options.batch == "per-worker":
+            what = "the script makes its batches itself: they cannot be made larger"
+            why = "how many rows a batch has is written in the script"
+            do = "leave out --batch per-worker, and change the batch size in the script"
+            yield refuse(NAME, spot.file, node, what, why, do)
+            continue
+        reason = "every worker makes the batch, the same one, and trains on its rows of it"
+        yield edit(NAME, spot.file, node, wrap("crew.cut({})"), reason, (CREW,))
+    loops = {loop.node: loop for loop in facts.loops.values() if loop.handmade}
+    for node, loop in loops.items():
+        assert isinstance(node, ast.For)
+        reason = "until the batch is cut all workers draw the same random numbers"
+        yield edit(NAME, loop.file, node.iter, wrap("crew.steps({})"), reason, (CREW,))
