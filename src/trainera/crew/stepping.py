@@ -21,13 +21,38 @@ from trainera.crew.transport import TRANSPORT
 
 COMPARED_STEPS = (1, 2, 3, 10, 100, 1_000, 10_000, 100_000)
 CHECKED_BYTES = 1 << 16
-RUNNING: dict[int, "Steps"] = {}
-"""The loops that have begun and not ended, innermost last; by the number of their pass."""
+RUNNING: list["Steps"] = []
+"""The loops that have begun and not ended, innermost last."""
 
 
 def steps(rounds: Iterable[Any]) -> "Steps":
     """The rounds of a loop in which the script makes a batch and cuts it (see `cut`)."""
     return Steps(rounds)
+
+
+def next_step(goes_on: Any) -> Any:
+    """Whether a `while` loop goes on, which asks so before each round: its `steps`."""
+    if CREW.size == 1:
+        CREW.last = CREW.last if isinstance(CREW.last, Steps) else Steps(())
+        return goes_on
+    caller = sys._getframe(1)
+    asking = (id(caller), caller.f_lasti)
+    running = next((one for one in RUNNING if one._asking == asking), None)
+    if running is None:
+        running = Steps(())
+        running._asking = asking
+        running._begin()
+    running._end_round()
+    if not goes_on:
+        running._end()
+    return goes_on
+
+
+def end_steps() -> None:
+    """The `while` loop before this is over, if it did not hear so when it asked."""
+    caller = id(sys._getframe(1))
+    for running in [one for one in RUNNING if one._asking[0] == caller]:
+        running._end()
 
 
 def cut(batch: Any) -> Any:
@@ -36,8 +61,7 @@ def cut(batch: Any) -> Any:
         return batch
     if not RUNNING:
         raise RuntimeError("crew.cut() is for the rounds of a loop over crew.steps()")
-    key, running = next(reversed(RUNNING.items()))
-    return running._cut(key, batch)
+    return RUNNING[-1]._cut(batch)
 
 
 class Steps(Shared):
@@ -47,28 +71,33 @@ class Steps(Shared):
         super().__init__()
         self._rounds = rounds
         self._cutter = Cutter()
-        self._open = False
+        self._has_batch = False
+        self._asking = (0, 0)
 
     def __iter__(self) -> Iterator[Any]:
         if CREW.size == 1:
             CREW.last = self
             return iter(self._rounds)
-        STREAMS.synchronise()
         return Rounds(self, iter(self._rounds))
 
     def __len__(self) -> int:
         return len(self._rounds)  # type: ignore[arg-type]
 
-    def _cut(self, key: int, batch: Any) -> Any:
-        if not self._open:
-            self._begin(key, batch)
+    def _begin(self) -> None:
+        STREAMS.synchronise()
+        RUNNING.append(self)
+        STREAMS.open_body()
+
+    def _cut(self, batch: Any) -> Any:
+        if not self._has_batch:
+            self._begin_batch(batch)
         whole, mine = self._step
         start, stop = slice_bounds(whole, CREW.rank, CREW.size)
         if not mine:  # it takes part at weight 0, because the others wait for it
             start, stop = 0, min(2, whole)
         return self._cutter.cut(batch, whole, start, stop)
 
-    def _begin(self, key: int, batch: Any) -> None:
+    def _begin_batch(self, batch: Any) -> None:
         whole = row_count(batch)
         if not whole:
             raise ValueError(
@@ -81,19 +110,26 @@ class Steps(Shared):
         CREW.order = hash((CREW.order, whole, *map(digest, arrays_in(batch))))
         if self.begun in COMPARED_STEPS:
             same_for_all()
-        self._open = True
-        CREW.stepped(key, self, whole, stop - start)
+        self._has_batch = True
+        CREW.stepped(id(self), self, whole, stop - start)
         if not STREAMS.holds_own:
             STREAMS.to_own()
 
-    def _end(self, key: int) -> None:
-        self._open = False
-        CREW.ended(key)
+    def _end_round(self) -> None:
+        self._has_batch = False
+        CREW.ended(id(self))
         STREAMS.to_shared()
+
+    def _end(self) -> None:
+        """What was drawn after the cuts has not moved the shared stream."""
+        RUNNING[:] = [one for one in RUNNING if one is not self]
+        self._end_round()
+        STREAMS.to_own()
+        STREAMS.close_body()
 
 
 class Rounds:
-    """The iterator that the loop steps."""
+    """The iterator that a `for` loop steps."""
 
     def __init__(self, values: Steps, rounds: Iterator[Any]) -> None:
         self._values = values
@@ -109,9 +145,8 @@ class Rounds:
             raise StopIteration
         if not self._opened:
             self._opened = True
-            RUNNING[id(self)] = self._values
-            STREAMS.open_body()
-        self._values._end(id(self))
+            self._values._begin()
+        self._values._end_round()
         try:
             return next(self._rounds)
         except BaseException:
@@ -119,14 +154,10 @@ class Rounds:
             raise
 
     def close(self) -> None:
-        """Ends the loop: what it drew after its cuts has not moved the shared stream."""
-        if self._closed or not self._opened:
-            return
+        """Ends the loop; if it is left by `break`, when nothing holds this any more."""
+        if self._opened and not self._closed:
+            self._values._end()
         self._closed = True
-        RUNNING.pop(id(self), None)
-        self._values._end(id(self))
-        STREAMS.to_own()
-        STREAMS.close_body()
 
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if not finalizing():

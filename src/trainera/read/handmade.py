@@ -14,6 +14,7 @@ Cut = tuple[ast.AST, ast.AST]
 """A loop, and an expression in it that gives the batch, or the numbers of its samples."""
 Files = dict[str, SourceFile]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Loop = ast.For | ast.While
 
 ORDERS = {"randperm", "permutation"}
 PICKS = {"randint", "choice", "choices", "integers", "multinomial", "sample"}
@@ -37,8 +38,10 @@ def cuts_by_hand(files: Files) -> frozenset[Cut]:
     found: set[Cut] = set()
     for file in files.values():
         for loop in file.nodes:
-            if not isinstance(loop, ast.For) or not _goes_backward(loop, train):
+            if not isinstance(loop, Loop) or not _goes_backward(loop, train):
                 continue
+            if isinstance(loop, ast.While) and any(map(_returns, ast.walk(loop))):
+                continue  # where it ends could not be told
             ways = (
                 list(_made_by_functions(loop, functions)),
                 list(_picked_by_number(loop, file)),
@@ -48,7 +51,7 @@ def cuts_by_hand(files: Files) -> frozenset[Cut]:
     return frozenset(found)
 
 
-def _made_by_functions(loop: ast.For, functions: dict[str, Function]) -> Iterator[ast.expr]:
+def _made_by_functions(loop: Loop, functions: dict[str, Function]) -> Iterator[ast.expr]:
     """``x, y = get_batch("train")``"""
     for value in _values(loop):
         for part in ast.walk(value):
@@ -80,7 +83,7 @@ def _stacks_behind(node: ast.AST) -> bool:
     return any(not (isinstance(one, ast.Constant) and one.value == 0) for one in given)
 
 
-def _picked_by_number(loop: ast.For, file: SourceFile) -> Iterator[ast.expr]:
+def _picked_by_number(loop: Loop, file: SourceFile) -> Iterator[ast.expr]:
     """``i = torch.randint(len(x), (32,))`` or ``i = order[k : k + 32]``, and then ``x[i]``"""
     around: ast.AST = loop
     while not isinstance(around, Function | ast.Module):
@@ -117,9 +120,10 @@ def _is_several(value: ast.expr, orders: set[str]) -> bool:
     )
 
 
-def _parts_of_tables(loop: ast.For) -> Iterator[ast.expr]:
+def _parts_of_tables(loop: Loop) -> Iterator[ast.expr]:
     """``x = inputs[i : i + 32]`` and ``y = targets[i : i + 32]``, with the same bounds"""
-    counters = {node.id for node in ast.walk(loop.target) if isinstance(node, ast.Name)}
+    moved = [node.target for node in ast.walk(loop) if isinstance(node, ast.AugAssign)]
+    counters = set().union(*map(_names, [loop.target] if isinstance(loop, ast.For) else moved))
     parts: dict[str, list[ast.Subscript]] = {}
     for value in _values(loop):
         for node in ast.walk(value):
@@ -127,8 +131,7 @@ def _parts_of_tables(loop: ast.For) -> Iterator[ast.expr]:
                 isinstance(node, ast.Subscript)
                 and isinstance(node.slice, ast.Slice)
                 and node.slice.lower is not None
-                and node.slice.upper is not None
-                and counters & _names(node.slice)
+                and counters & _names(node.slice.lower)
             ):
                 parts.setdefault(ast.unparse(node.slice), []).append(node)
     for same in parts.values():
@@ -137,14 +140,16 @@ def _parts_of_tables(loop: ast.For) -> Iterator[ast.expr]:
 
 
 def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that every round of a loop comes by."""
+    """The statements that every round of a loop comes by, or their like in another branch."""
     for statement in body:
         yield statement
         if isinstance(statement, ast.With):
             yield from _statements(statement.body)
+        elif isinstance(statement, ast.If) and statement.orelse:
+            yield from _statements([*statement.body, *statement.orelse])
 
 
-def _values(loop: ast.For) -> Iterator[ast.expr]:
+def _values(loop: Loop) -> Iterator[ast.expr]:
     """What is assigned in every round."""
     for statement in _statements(loop.body):
         if isinstance(statement, ast.Assign):
@@ -197,6 +202,10 @@ def _goes_backward(code: ast.AST, by: set[str]) -> bool:
     """Whether gradients are computed there, or in a function that is called there."""
     called = {_last(node.func) for node in ast.walk(code) if isinstance(node, ast.Call)}
     return bool(called & {"backward", *by})
+
+
+def _returns(node: ast.AST) -> bool:
+    return isinstance(node, ast.Return)
 
 
 def _names(code: ast.AST) -> set[str]:

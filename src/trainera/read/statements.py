@@ -99,11 +99,7 @@ class Statements(Sets):
             self.needed_by_all(node.iter, (iterable,), frame)
             if isinstance(iterable, Model):
                 self.through_wrapper(node.iter, iterable, frame, "__iter__")
-            by_hand = any(node is one for one, _ in self.decisions.handmade)
-            loop = None if by_hand else self._drawing_loop(node, frame)
-            if by_hand:
-                loop = self.batch_loop(node, frozenset({node}), "crew.current()", frame)
-                loop.handmade = True
+            loop = self._drawing_loop(node, frame)
             self._loop(node, node.body, node.orelse, frame, node.target, element(iterable), loop)
             return
         assert isinstance(iterable, Loader | Iter)
@@ -142,7 +138,11 @@ class Statements(Sets):
     def _drawing_loop(
         self, node: ast.For | ast.AsyncFor | ast.While, frame: Frame
     ) -> LoopFact | None:
-        """A loop that draws its batches by ``next(…)`` is a loop over batches, too."""
+        """A loop that draws its batches by ``next(…)``, or makes them, is one over batches, too."""
+        if any(node is one for one, _ in self.decisions.handmade):
+            loop = self.batch_loop(node, frozenset({node}), "crew.current()", frame)
+            loop.handmade = True
+            return loop
         for statement in node.body:
             for part in ast.walk(statement):
                 if not isinstance(part, ast.Call):

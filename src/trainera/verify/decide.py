@@ -120,7 +120,8 @@ def _compared(
         notes=tuple(dict.fromkeys(found.notes)),
     )
     if not differences:
-        reason = "the same samples, losses, gradients, weights and output"
+        samples = "samples, " if "samples" in found.largest else ""
+        reason = f"the same {samples}losses, gradients, weights and output"
         return replace(verdict, outcome=Outcome.EQUIVALENT, reason=reason)
     first = differences[0]
     doubt = _doubt(found, first, alone, workers)

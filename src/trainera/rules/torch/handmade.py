@@ -23,11 +23,14 @@ take its rows.
 batch; they compare a checksum of it in the first steps and now and then later. After the cut each
 has its own, as dropout needs. All that is cut in one round must have the same number of rows.
 
+A `while` loop asks `crew.next_step(…)` whether it goes on, and `crew.end_steps()` follows it if it
+may end by `break`.
+
 **Limits.** It must be seen that rows are samples, and not steps in time. So it is for these three
 ways: a function of the script's that looks up rows by random numbers; `x[i]` where `i` are several
-random numbers, or a part of a random order; the same part `[i : i + n]` of at least two tables. The
-loop must be a `for` loop. `--batch per-worker` is refused: how many rows to make is for the script
-to say.
+random numbers, or a part of a random order; the same part `[i : i + n]` of at least two tables. A
+`while` loop must not end by `return`. `--batch per-worker` is refused: how many rows to make is for
+the script to say.
 """
 
 import ast
@@ -36,7 +39,7 @@ from collections.abc import Iterator
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts
-from trainera.rules.torch._tools import Finding, edit, refuse, wrap
+from trainera.rules.torch._tools import Finding, after, edit, refuse, wrap
 
 NAME = "handmade"
 
@@ -53,6 +56,11 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         yield edit(NAME, spot.file, node, wrap("crew.cut({})"), reason, (CREW,))
     loops = {loop.node: loop for loop in facts.loops.values() if loop.handmade}
     for node, loop in loops.items():
-        assert isinstance(node, ast.For)
         reason = "until the batch is cut all workers draw the same random numbers"
-        yield edit(NAME, loop.file, node.iter, wrap("crew.steps({})"), reason, (CREW,))
+        if isinstance(node, ast.For):
+            yield edit(NAME, loop.file, node.iter, wrap("crew.steps({})"), reason, (CREW,))
+        elif isinstance(node, ast.While):
+            yield edit(NAME, loop.file, node.test, wrap("crew.next_step({})"), reason, (CREW,))
+            if any(isinstance(part, ast.Break) for part in ast.walk(node)):
+                reason = "the last step is over, and with it what workers draw for themselves"
+                yield edit(NAME, loop.file, node, after("crew.end_steps()"), reason, (CREW,))
