@@ -129,7 +129,9 @@ def _is_mild(trouble: Trouble, facts: Facts) -> bool:
 def _refusals(facts: Facts) -> list[Refusal]:
     found = [refusal_of(trouble) for trouble in facts.troubles.values()]
     if not facts.loaders and not facts.handmade:
-        do = "draw the batches from a torch.utils.data.DataLoader, or see: trainera explain handmade"
+        do = (
+            "draw the batches from a torch.utils.data.DataLoader, or see: trainera explain handmade"
+        )
         what, why = "no DataLoader found", "there is nothing whose batches could be shared out"
         first = facts.script.tree.body[0]
         found.append(refuse("split", facts.script, first, what, why, do))

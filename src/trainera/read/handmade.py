@@ -6,7 +6,7 @@ picked by random numbers are samples, and so are those that several tables have 
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from trainera.read.source import SourceFile
 
@@ -124,6 +124,7 @@ def _parts_of_tables(loop: Loop) -> Iterator[ast.expr]:
     """``x = inputs[i : i + 32]`` and ``y = targets[i : i + 32]``, with the same bounds"""
     moved = [node.target for node in ast.walk(loop) if isinstance(node, ast.AugAssign)]
     counters = set().union(*map(_names, [loop.target] if isinstance(loop, ast.For) else moved))
+    counters |= _computed(loop, counters)
     parts: dict[str, list[ast.Subscript]] = {}
     for value in _values(loop):
         for node in ast.walk(value):
@@ -158,7 +159,12 @@ def _values(loop: Loop) -> Iterator[ast.expr]:
 
 def _by_chance(code: ast.AST, draws: set[str]) -> set[str]:
     """The names that are bound to random numbers, or to what is computed from them."""
-    chosen: set[str] = set()
+    return _computed(code, set(), draws)
+
+
+def _computed(code: ast.AST, chosen: set[str], draws: Set[str] = frozenset()) -> set[str]:
+    """The names that are bound to what is computed from others, or drawn."""
+    chosen = set(chosen)
     while True:
         before = len(chosen)
         for node in ast.walk(code):
@@ -174,7 +180,7 @@ def _by_chance(code: ast.AST, draws: set[str]) -> set[str]:
             return chosen
 
 
-def _is_by_chance(value: ast.expr, chosen: set[str], draws: set[str]) -> bool:
+def _is_by_chance(value: ast.expr, chosen: set[str], draws: Set[str]) -> bool:
     return bool(_names(value) & chosen) or any(
         isinstance(node, ast.Call) and _last(node.func) in draws for node in ast.walk(value)
     )
