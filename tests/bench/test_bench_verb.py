@@ -59,6 +59,7 @@ def test_a_script_of_the_user_is_measured_as_it_is(folder: Path, trainera: Progr
         *("--", "--epochs", "2"),
     )
     assert done.returncode == 0, done.stderr
+    assert "train: No winner is named: 5 runs of a strategy are needed" in done.stderr
     assert (folder / "train.py").read_text() == TRAIN
     with Store(folder / "trainera-bench.db", create=False) as store:
         results = {one.strategy: one for one in store.results()}

@@ -90,7 +90,7 @@ class Result:
 
     @property
     def samples_per_s(self) -> float | None:
-        if self.samples is None or not self.train_s:
+        if not self.samples or not self.train_s:  # those that come from no loader are not counted
             return None
         return self.samples / self.train_s
 

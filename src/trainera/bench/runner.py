@@ -41,9 +41,10 @@ def run_experiment(
     """Makes what is still planned; how many runs of the experiment are now in which state."""
     planned = [(one.id, from_data(one.plan)) for one in store.planned(experiment)]
     progress = Progress([run for _, run in planned], store.results(experiment))
-    hopeless: dict[tuple[str, str | None], Result] = {}
+    hopeless: dict[tuple[str, str | None, str], Result] = {}
     for number, (key, run) in enumerate(planned):
-        refused = hopeless.get((run.subject.name, run.strategy.engine))
+        kind = (run.subject.name, run.strategy.engine, run.strategy.batch)
+        refused = hopeless.get(kind)
         if refused is not None:
             store.finish({key: _ended_early(run, "refused", refused.message)})
             progress.skip(run)
@@ -55,7 +56,7 @@ def run_experiment(
         store.finish({key: result})
         say(progress.after(run, result))
         if result.state == "refused":
-            hopeless[run.subject.name, run.strategy.engine] = result
+            hopeless[kind] = result
     return store.counts(experiment)
 
 
@@ -127,9 +128,11 @@ def _verdict(run: Run, ended: Ended, timeout_s: float | None) -> tuple[State, st
         return "done", ""
     # A script may end with that status, too; trainera says so when it refuses.
     refused = run.strategy.engine is not None and ended.status == Status.REFUSED
-    state: State = "refused" if refused and "nothing was run" in ended.stderr else "failed"
+    if refused and "nothing was run" in ended.stderr:
+        reasons = ended.stderr.splitlines()
+        return "refused", next((line for line in reasons if " — " in line), ended.last_words)
     end = f"ended by signal {-ended.status}" if ended.status < 0 else f"status {ended.status}"
-    return state, ended.last_words or end
+    return "failed", ended.last_words or end
 
 
 def _ended_early(run: Run, state: State, message: str, ended: Ended | None = None) -> Result:

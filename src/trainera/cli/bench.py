@@ -151,6 +151,9 @@ def bench(
         return
     with _alone(store):
         counts = _measure(experiment, store, again=again, retry_failed=retry_failed)
+    from trainera.cli.report import say_what_came_out  # which takes the name of the store from here
+
+    say_what_came_out(store)
     render.say(f"trainera: results in {render.shown(store)}; see them: trainera report {store}")
     if counts.get("failed"):
         raise typer.Exit(int(Status.FAILED))

@@ -100,9 +100,21 @@ def report(
         sys.stdout.write(text)
         return
     output.write_text(text, encoding="utf-8")
+    _say_verdicts(found)
+    render.say(f"trainera: the report is in {render.shown(output)}")
+
+
+def say_what_came_out(store: Path) -> None:
+    """The verdict on the latest experiment, if what it takes is installed."""
+    if all(importlib.util.find_spec(name) for name in _NEEDS):
+        _say_verdicts(_document(store, None, "latest"))
+
+
+def _say_verdicts(found: "Document") -> None:
     for section in found.sections:
         render.say(f"{section.comparison.title}: {section.verdict.text}")
-    render.say(f"trainera: the report is in {render.shown(output)}")
+        for remark in section.verdict.remarks:
+            render.say(f"  {remark}")
 
 
 def _export(found: "Document", form: Form, output: Path | None) -> None:

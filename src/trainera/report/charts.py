@@ -72,6 +72,8 @@ def _speedup(comparison: Comparison) -> _Drawing:
         }
         for row in comparison.rows
     ]
+    known = any(row.speedup.low is not None for row in comparison.rows)
+    spread = "Medians; the line is the 95 % interval." if known else "Too few runs for intervals."
 
     def draw(width: int) -> Any:
         import altair
@@ -89,7 +91,7 @@ def _speedup(comparison: Comparison) -> _Drawing:
     return _Drawing(
         name="speedup",
         title="Speed-up",
-        note="Medians; the line is the 95 % interval. Training, validation and test.",
+        note=f"{spread} Training, validation and test.",
         marks=len(data),
         draw=draw,
     )
