@@ -92,7 +92,12 @@ def _decide(files: dict[str, SourceFile]) -> tuple[Facts, Decisions]:
     decisions = Decisions()
     for _ in range(MAX_DECISIONS):
         facts, promoted = read(files, decisions)
-        wraps = frozenset((carrier.node, carrier.target) for carrier in carriers(facts).values())
+        wraps = frozenset(
+            (carrier.node, name)
+            for carrier in carriers(facts).values()
+            for name in (carrier.target, carrier.also)
+            if name is not None
+        )
         # What is amiss with a batch that was taken ahead may be mended by taking it whole.
         glances = decisions.glances | {node for _, node in facts.glances}
         settled = glances == decisions.glances

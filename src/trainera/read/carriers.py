@@ -8,6 +8,8 @@ from trainera.read.facts import Carrier
 from trainera.read.keeping import Keeping
 from trainera.read.kinds import Bunch, Instance, Kind, Model
 from trainera.read.lifetimes import is_main_guard
+from trainera.read.source import SourceFile
+from trainera.read.tables import MOVES, SAME_MODEL
 
 
 class Carriers(Keeping):
@@ -54,6 +56,7 @@ class Carriers(Keeping):
                 models=kind.origins,
                 conditional=conditional,
                 repeated=self.loop_depth > 0,
+                also=_other_name(node, target, value, frame.file),
             )
         )
 
@@ -76,6 +79,34 @@ class Carriers(Keeping):
                 self.set_attribute(owner.cls, entry(target), kind)
         else:
             self.assign(target, replace(kind, wrapped=True), frame)
+
+
+def _other_name(
+    node: ast.stmt, target: ast.expr, value: ast.expr | None, file: SourceFile
+) -> ast.Name | None:
+    """The name that a network had and keeps, if anybody asks for it by that later on."""
+    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
+        return None
+    other = value.func.value
+    if value.func.attr not in MOVES | SAME_MODEL or not isinstance(other, ast.Name):
+        return None
+    if not isinstance(target, ast.Name) or target.id == other.id:
+        return None
+    asked = any(
+        isinstance(part, ast.Name)
+        and part.id == other.id
+        and (part.lineno > (node.end_lineno or 0) or _in_function(part, file, node))
+        for part in file.nodes
+    )
+    return other if asked else None
+
+
+def _in_function(part: ast.AST, file: SourceFile, node: ast.stmt) -> bool:
+    """Whether it stands in a function that a statement does not stand in."""
+    above: ast.AST | None = part
+    while above is not None and not isinstance(above, ast.FunctionDef):
+        above = file.parents.get(above)
+    return above is not None and not file.within(node, above)
 
 
 def is_entry(target: ast.expr) -> bool:

@@ -125,6 +125,8 @@ class Carrier:
     """It stands under a condition or in a loop, so later statements may see the bare network."""
     repeated: bool = False
     """It is run again and again, e.g. once an epoch."""
+    also: ast.Name | None = None
+    """Another name of the same network: ``m = model.to(device)``."""
 
 
 @dataclass(frozen=True, kw_only=True)

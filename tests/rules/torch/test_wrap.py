@@ -393,3 +393,13 @@ def test_hooks_that_are_given_gradients(hook: str) -> None:
     assert [row[3] for row in rows] == [
         "on each worker they are of its own slice: they are averaged after that"
     ]
+
+
+def test_a_network_of_two_names_keeps_both() -> None:
+    model = "model = nn.Linear(3, 1)\nm = model.to('cpu')"
+    wrapped = "m = DistributedDataParallel(model.to('cpu'), broadcast_buffers=False)"
+    assert beyond(model=model) == [wrapped, "model = m"]
+
+
+def test_a_name_that_nobody_asks_for_again_is_left() -> None:
+    assert "net = model" not in beyond(model="net = nn.Linear(3, 1)\nmodel = net.to('cpu')")

@@ -338,3 +338,6 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         else:
             text = f"{target} = {phrase.format(target)}"
             yield edit(NAME, carrier.file, carrier.node, after(text), reason + more, imports)
+        if carrier.also is not None and engine.wraps:
+            text, why = f"{carrier.also.id} = {target}", "the same network, by its other name"
+            yield edit(NAME, carrier.file, carrier.node, after(text), why, ())
