@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from trainera.crew.independence import Watch
 from trainera.crew.rows import Cutter, arrays_in, row_count, slice_bounds
 from trainera.crew.sharing import Shared
 from trainera.crew.state import CREW
@@ -21,6 +22,7 @@ from trainera.crew.transport import TRANSPORT
 
 COMPARED_STEPS = (1, 2, 3, 10, 100, 1_000, 10_000, 100_000)
 CHECKED_BYTES = 1 << 16
+WATCHED_STEPS = 2
 RUNNING: list["Steps"] = []
 """The loops that have begun and not ended, innermost last."""
 
@@ -73,6 +75,7 @@ class Steps(Shared):
         self._cutter = Cutter()
         self._has_batch = False
         self._asking = (0, 0)
+        self._watch: Watch | None = None
 
     def __iter__(self) -> Iterator[Any]:
         if CREW.size == 1:
@@ -112,20 +115,32 @@ class Steps(Shared):
             same_for_all()
         self._has_batch = True
         CREW.stepped(id(self), self, whole, stop - start)
+        if self.begun == 1:
+            self._watch = Watch()
+        if self._watch is not None:
+            self._watch.rows = stop - start or min(2, whole)
         if not STREAMS.holds_own:
             STREAMS.to_own()
 
     def _end_round(self) -> None:
         self._has_batch = False
+        if self._watch is not None and self.begun >= WATCHED_STEPS:
+            self._end_watch()
         CREW.ended(id(self))
         STREAMS.to_shared()
 
     def _end(self) -> None:
         """What was drawn after the cuts has not moved the shared stream."""
         RUNNING[:] = [one for one in RUNNING if one is not self]
+        self._end_watch()
         self._end_round()
         STREAMS.to_own()
         STREAMS.close_body()
+
+    def _end_watch(self) -> None:
+        if self._watch is not None:
+            self._watch.end()
+        self._watch = None
 
 
 class Rounds:

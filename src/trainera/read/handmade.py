@@ -18,6 +18,7 @@ Loop = ast.For | ast.While
 
 ORDERS = {"randperm", "permutation"}
 PICKS = {"randint", "choice", "choices", "integers", "multinomial", "sample"}
+DRAWS = ORDERS | PICKS
 TURNS = {"transpose", "permute", "T", "mT", "t", "swapaxes", "swapdims", "movedim", "moveaxis"}
 STACKS = {"stack", "cat", "concat", "concatenate", "column_stack", "hstack"}
 
@@ -67,11 +68,35 @@ def _picks_rows(function: Function) -> bool:
         return False
     if _goes_backward(function, set()) or any(map(_stacks_behind, ast.walk(function))):
         return False
-    chosen = _by_chance(function, ORDERS | PICKS)
+    chosen = _by_chance(function, DRAWS)
+    returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+    if not all(_is_by_chance(one, chosen, DRAWS) for value in returned for one in _items(value)):
+        return False
+    several = set().union(*(_names(part) for part in _repeated(function)))
     return any(
-        isinstance(node, ast.Subscript) and _is_by_chance(node.slice, chosen, ORDERS | PICKS)
+        isinstance(node, ast.Subscript)
+        and _is_by_chance(node.slice, chosen, DRAWS)
+        and (not isinstance(node.slice, ast.Slice) or _names(node.slice) & several)
         for node in ast.walk(function)
     )
+
+
+def _items(value: ast.expr | None) -> list[ast.expr]:
+    """The parts of what a function returns."""
+    if isinstance(value, ast.Tuple | ast.List):
+        return value.elts
+    if isinstance(value, ast.Dict):
+        return value.values
+    return [] if value is None else [value]
+
+
+def _repeated(function: Function) -> Iterator[ast.AST]:
+    """What is done once for each sample. (A single part of a table is a stretch of time.)"""
+    for node in ast.walk(function):
+        if isinstance(node, ast.For):
+            yield from node.body
+        elif isinstance(node, ast.ListComp | ast.GeneratorExp):
+            yield node.elt
 
 
 def _stacks_behind(node: ast.AST) -> bool:

@@ -7,7 +7,7 @@ from trainera.read.core import Frame
 from trainera.read.functions import Functions
 from trainera.read.inside import models_held
 from trainera.read.kinds import Bunch, Class, Kind, Listing, Model, Params
-from trainera.read.training import PAIR_LAYERS
+from trainera.read.tables import PAIR_LAYERS
 
 
 class Layers(Functions):

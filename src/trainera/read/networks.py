@@ -38,7 +38,8 @@ from trainera.read.lattice import (
 )
 from trainera.read.library import is_meter
 from trainera.read.suspects import is_figure, layer_mixes, mixes_rows
-from trainera.read.training import CONTAINERS, PAIR_LAYERS
+from trainera.read.tables import PAIR_LAYERS
+from trainera.read.training import CONTAINERS
 
 
 class Networks(Gradients):

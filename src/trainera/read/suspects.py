@@ -106,6 +106,8 @@ def layer_mixes(layer: Model, shards: Sequence[Share]) -> bool:
         return shard.dim == 0
     if layer.layout == "batch":
         return True
+    if layer.layer in tables.SEQUENCE_LAYERS:  # made with batch_first=True
+        return shard.dim == 1
     if layer.layer.startswith(CHANNEL_LAYERS):
         return shard.dim != 0
     if layer.layer == "Linear":

@@ -145,6 +145,13 @@ WRAPPER_OK = {
     "training",
     "zero_grad",
 }
+PAIR_LAYERS = {"GRU", "LSTM", "RNN", "MultiheadAttention"}
+SEQUENCE_LAYERS = {
+    *PAIR_LAYERS,
+    "Transformer",
+    *("TransformerDecoderLayer", "TransformerEncoderLayer"),
+}
+
 MOVES = {"to", "cuda", "cpu", "double", "float", "half", "bfloat16", "xpu", "type"}
 SAME_MODEL = {"train", "eval", "requires_grad_", "apply", "share_memory"}
 

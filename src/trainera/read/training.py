@@ -270,20 +270,12 @@ class Training(Expressions):
         return Shard(loaders, models=models, vague=True, parts=rows[0].parts)
 
 
-PAIR_LAYERS = {"GRU", "LSTM", "RNN", "MultiheadAttention"}
-SEQUENCE_LAYERS = {
-    *PAIR_LAYERS,
-    "Transformer",
-    *("TransformerDecoderLayer", "TransformerEncoderLayer"),
-}
-
-
 def _layout(name: str, positional: list[Kind], keywords: dict[str, Kind]) -> str:
     """Where a layer of torch's expects the batch, if not in front."""
     first = positional[0] if positional else None
     if name in ("TransformerEncoder", "TransformerDecoder") and isinstance(first, Model):
         return first.layout
-    if name in SEQUENCE_LAYERS:
+    if name in tables.SEQUENCE_LAYERS:
         batch_first = keywords.get("batch_first")
         front = isinstance(batch_first, Const) and batch_first.value is True
         return "" if front else "sequence"

@@ -1,0 +1,129 @@
+"""Whether a network treats the rows that it is given one by one, found out by trying.
+
+A script that makes its batches itself does not say what their rows are. If they are steps in time,
+a network that looks from one to another learns something else from a slice. So in the first steps
+each network that is trained is given halves of its rows as well, without gradients and in
+evaluation mode, and must make of them what it made of all. What cannot be tried is let pass: random
+numbers, batch statistics that are kept nowhere, results without rows.
+"""
+
+from typing import Any
+
+import torch
+from torch.nn.modules import module as hooks
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.parallel import DistributedDataParallel
+
+from trainera.crew.rows import arrays_in
+from trainera.crew.streams import torch_generators
+
+TOLERANCES = {torch.float64: 1e-6, torch.float32: 1e-3}
+ROUGH = 0.05
+
+
+class Watch:
+    """Tries every network that is called with `rows` rows, while it lasts."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self._depth = 0
+        self._tried: set[int] = set()
+        self._handles = [
+            hooks.register_module_forward_pre_hook(self._enter),
+            hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True),
+        ]
+
+    def end(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+
+    def _enter(self, module: Any, args: Any) -> None:
+        self._depth += 1
+
+    def _leave(self, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        self._depth -= 1
+        if self._depth or id(module) in self._tried or not torch.is_grad_enabled():
+            return
+        if isinstance(module, DistributedDataParallel):
+            module = module.module
+        if self.rows < 2 or not learns(module):
+            return
+        self._tried.add(id(module))
+        self._depth += 1  # what is called from here is no call of the script's
+        try:
+            together = mixes(module, args, kwargs, self.rows)
+        finally:
+            self._depth -= 1
+        if together:
+            raise RuntimeError(
+                f"trainera: what {type(module).__name__} makes of a row depends on the other rows "
+                "of the batch, so that no worker can do with a part of them: they may be steps in "
+                "time. Put the samples in front, or draw batches of them from a DataLoader"
+            )
+
+
+def learns(module: Any) -> bool:
+    """Whether it has something to learn, and keeps the statistics that it uses."""
+    if any(isinstance(part, _BatchNorm) and part.running_mean is None for part in module.modules()):
+        return False
+    return any(parameter.requires_grad for parameter in module.parameters())
+
+
+@torch.no_grad()
+def mixes(module: Any, args: Any, kwargs: Any, rows: int) -> bool:
+    """Whether halves of the rows give something else than all of them at once."""
+    training = [part for part in module.modules() if part.training]
+    before = [generator.get_state() for generator in torch_generators()]
+    module.eval()
+    try:
+        half = rows // 2
+        whole = module(*args, **kwargs)
+        parts = [(slice(0, half), half), (slice(half, rows), rows - half)]
+        for part, count in parts:
+            made = module(*taken(args, rows, part), **taken(kwargs, rows, part))
+            if drew(before):
+                return False
+            if differs(whole, made, rows, part, count):
+                return True
+    except Exception:  # the network's own: it cannot be asked this way
+        return False
+    finally:
+        for one in training:
+            one.training = True
+        for generator, state in zip(torch_generators(), before, strict=True):
+            generator.set_state(state)
+    return False
+
+
+def drew(before: list[torch.Tensor]) -> bool:
+    """Whether random numbers have been drawn."""
+    states = [generator.get_state() for generator in torch_generators()]
+    return any(not torch.equal(now, then) for now, then in zip(states, before, strict=True))
+
+
+def taken(value: Any, rows: int, part: slice) -> Any:
+    """The same with a part of the rows of all tensors that have so many."""
+    if isinstance(value, torch.Tensor):
+        return value[part] if value.dim() and value.shape[0] == rows else value
+    if isinstance(value, dict):
+        return {key: taken(item, rows, part) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(taken(item, rows, part) for item in value)
+    return value
+
+
+def differs(whole: Any, made: Any, rows: int, part: slice, count: int) -> bool:
+    """Whether some rows of two results differ by more than rounding."""
+    for one, other in zip(arrays_in(whole), arrays_in(made), strict=True):
+        if not isinstance(one, torch.Tensor) or one.shape[0] % rows or not one.is_floating_point():
+            continue
+        each = one.shape[0] // rows
+        mine = one[part.start * each : part.stop * each]
+        if mine.shape != other.shape or other.shape[0] != count * each:
+            continue
+        allowed = TOLERANCES.get(one.dtype, ROUGH)
+        scale = float(mine.abs().max()) if mine.numel() else 0.0
+        if not torch.allclose(mine, other, rtol=allowed, atol=allowed * scale, equal_nan=True):
+            return True
+    return False
