@@ -97,3 +97,95 @@ def test_a_cut_outside_of_steps(runner: Runner, tmp_path: Path) -> None:
     ok, said = run(runner, tmp_path, HEAD + "crew.cut(torch.ones(4))\n", 2)
     assert not ok
     assert "crew.cut() is for the rounds of a loop over crew.steps()" in said
+
+
+DRAWN = (
+    HEAD
+    + """
+for k in crew.steps(range(3)):
+    i = crew.cut(torch.randint(100, (7,)))
+    noise = torch.rand(len(i))
+    print(k, gathered(i), crew.drawn(lambda: torch.randint(100, (1,))).item())
+print(torch.randint(100, (2,)).tolist())
+"""
+)
+
+
+def test_what_is_drawn_for_all_after_a_cut_moves_the_shared_numbers(
+    runner: Runner, tmp_path: Path
+) -> None:
+    sequential = """
+import torch
+torch.manual_seed(5)
+for k in range(3):
+    print(k, torch.randint(100, (7,)).tolist(), torch.randint(100, (1,)).item())
+print(torch.randint(100, (2,)).tolist())
+"""
+    alone = run(runner, tmp_path, sequential, 1)
+    assert alone[0]
+    for workers in (2, 3):
+        assert run(runner, tmp_path, DRAWN, workers) == alone
+
+
+NETWORKS = """
+class Attention(torch.nn.Linear):
+    def forward(self, x):
+        return torch.softmax(super().forward(x) @ x.T, -1) @ x
+
+class Recurrent(torch.nn.LSTM):
+    def forward(self, x):
+        return super().forward(x)[0]
+
+class Last(torch.nn.LSTM):
+    def forward(self, x):
+        return super().forward(x)[0][-1:]
+
+class Dropped(torch.nn.Linear):
+    def forward(self, x):
+        return torch.nn.functional.dropout(super().forward(x), 0.5, True)
+
+class Tokens(torch.nn.Linear):
+    def forward(self, x, scale=None):
+        out = super().forward(torch.stack([x, x], 1)) * scale[:, None, None]
+        return {{"out": out.flatten(0, 1), "loss": out.mean()}}
+"""
+TRIED = (
+    HEAD
+    + NETWORKS
+    + """
+network = {network}
+for k in crew.steps(range(3)):
+    x = crew.cut(torch.randn({rows}, 4))
+    {call}
+print("done")
+"""
+)
+
+
+@pytest.mark.parametrize("network", ["Attention(4, 4)", "Recurrent(4, 4)", "Last(4, 4)"])
+def test_a_network_that_looks_from_row_to_row_is_stopped(
+    runner: Runner, tmp_path: Path, network: str
+) -> None:
+    ok, said = run(runner, tmp_path, TRIED.format(network=network, rows=9, call="network(x)"), 2)
+    assert not ok
+    name = network.partition("(")[0]
+    assert f"what {name} makes of a row depends on the other rows" in said
+
+
+@pytest.mark.parametrize(
+    ("network", "rows", "call"),
+    [
+        ("torch.nn.Linear(4, 4)", 9, "network(x)"),
+        ("Dropped(4, 4)", 9, "network(x)"),
+        ("torch.nn.BatchNorm1d(4)", 8, "network(x)"),
+        ("torch.nn.BatchNorm1d(4, track_running_stats=False)", 8, "network(x)"),
+        ("Tokens(4, 3)", 7, "network(x, scale=torch.ones(len(x)))"),
+        ("Attention(4, 4)", 9, "torch.no_grad()(network)(x)"),
+        ("Attention(4, 4)", 9, "network(torch.randn(6, 4))"),
+    ],
+)
+def test_other_networks_are_not(
+    runner: Runner, tmp_path: Path, network: str, rows: int, call: str
+) -> None:
+    source = TRIED.format(network=network, rows=rows, call=call)
+    assert run(runner, tmp_path, source, 2) == (True, "done\n")

@@ -9,7 +9,7 @@ from trainera.crew.scaling import scaled
 from trainera.crew.sharing import current
 from trainera.crew.splitting import Split, split, whole
 from trainera.crew.state import rank, size
-from trainera.crew.stepping import cut, end_steps, next_step, steps
+from trainera.crew.stepping import cut, drawn, end_steps, next_step, steps
 from trainera.crew.turns import Nobody, agree, in_turn, once
 from trainera.crew.wrapping import alike, bare, same_input, through, with_frozen
 
@@ -24,6 +24,7 @@ __all__ = [
     "batchnorm",
     "current",
     "cut",
+    "drawn",
     "end_steps",
     "in_turn",
     "join",

@@ -19,6 +19,7 @@ from trainera.crew.sharing import Shared
 from trainera.crew.state import CREW
 from trainera.crew.streams import STREAMS
 from trainera.crew.transport import TRANSPORT
+from trainera.crew.turns import agree
 
 COMPARED_STEPS = (1, 2, 3, 10, 100, 1_000, 10_000, 100_000)
 CHECKED_BYTES = 1 << 16
@@ -55,6 +56,15 @@ def end_steps() -> None:
     caller = id(sys._getframe(1))
     for running in [one for one in RUNNING if one._asking[0] == caller]:
         running._end()
+
+
+def drawn(draw: Callable[[], Any]) -> Any:
+    """What is drawn for all workers after a cut, from the random numbers that they share."""
+    held_own = STREAMS.to_shared()
+    try:
+        return agree(draw())
+    finally:
+        STREAMS.back(held_own)
 
 
 def cut(batch: Any) -> Any:
@@ -94,6 +104,7 @@ class Steps(Shared):
     def _cut(self, batch: Any) -> Any:
         if not self._has_batch:
             self._begin_batch(batch)
+        CREW.order = hash((CREW.order, *map(digest, arrays_in(batch))))
         whole, mine = self._step
         start, stop = slice_bounds(whole, CREW.rank, CREW.size)
         if not mine:  # it takes part at weight 0, because the others wait for it
@@ -110,9 +121,8 @@ class Steps(Shared):
         self.begun += 1
         if self.begun == 1 and whole < CREW.size:
             self.too_few = whole
-        CREW.order = hash((CREW.order, whole, *map(digest, arrays_in(batch))))
         if self.begun in COMPARED_STEPS:
-            same_for_all()
+            same_for_all(digest(next(arrays_in(batch), None)))
         self._has_batch = True
         CREW.stepped(id(self), self, whole, stop - start)
         if self.begun == 1:
@@ -136,6 +146,8 @@ class Steps(Shared):
         self._end_round()
         STREAMS.to_own()
         STREAMS.close_body()
+        if RUNNING and not RUNNING[-1]._has_batch:
+            STREAMS.to_shared()
 
     def _end_watch(self) -> None:
         if self._watch is not None:
@@ -181,6 +193,8 @@ class Rounds:
 
 def digest(array: Any) -> int:
     """A number that tells batches apart, of the beginning of their contents."""
+    if array is None or not len(array):
+        return 0
     row = max(1, array.nbytes // len(array))
     rows = array[: max(1, CHECKED_BYTES // row)]
     if not isinstance(rows, torch.Tensor):
@@ -189,10 +203,10 @@ def digest(array: Any) -> int:
     return zlib.crc32(content.numpy().tobytes())
 
 
-def same_for_all() -> None:
-    """Raises unless all workers have made the same batches so far."""
-    mine = torch.tensor([CREW.order & 0x7FFFFFFF], dtype=torch.int64)
-    if len({int(one) for one in TRANSPORT.gather(mine)}) > 1:
+def same_for_all(batch: int) -> None:
+    """Raises unless all workers have made the same batches so far, and this one."""
+    mine = torch.tensor([CREW.order & 0x7FFFFFFF, batch], dtype=torch.int64)
+    if any(not torch.equal(one, mine) for one in TRANSPORT.gather(mine)):
         raise RuntimeError(
             "the workers have made different batches: they are drawn from a source of random "
             "numbers that is not seeded, or depend on something that differs between workers"

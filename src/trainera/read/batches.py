@@ -6,6 +6,7 @@ from dataclasses import replace
 from trainera.read.core import Frame
 from trainera.read.draws import Draws
 from trainera.read.facts import Glance, Spot
+from trainera.read.handmade import gives_structure
 from trainera.read.inside import holds_share
 from trainera.read.kinds import PLAIN, Bunch, Iter, Kind, Loader, Mapping, Nodes, Shard
 from trainera.read.lattice import element
@@ -54,7 +55,7 @@ class Batches(Draws):
         if not any(loop is latest for loop in self.open_loops):
             self.open_loops.append(latest)
         self.facts.handmade[node] = Spot(node=node, file=frame.file, what="")
-        kind = _rows_of(kind, latest.loaders, isinstance(node, ast.Call))
+        kind = _rows_of(kind, latest.loaders, gives_structure(node))
         if isinstance(kind, Shard):
             self.facts.shares.add((frame.context, node))
         return kind

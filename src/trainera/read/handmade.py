@@ -19,6 +19,7 @@ Loop = ast.For | ast.While
 ORDERS = {"randperm", "permutation"}
 PICKS = {"randint", "choice", "choices", "integers", "multinomial", "sample"}
 DRAWS = ORDERS | PICKS
+WORDS = {"long", "to", "cuda", "cpu", "numpy", "tolist", "astype", "int"}
 TURNS = {"transpose", "permute", "T", "mT", "t", "swapaxes", "swapdims", "movedim", "moveaxis"}
 STACKS = {"stack", "cat", "concat", "concatenate", "column_stack", "hstack"}
 
@@ -36,27 +37,44 @@ def cuts_by_hand(files: Files) -> frozenset[Cut]:
         if isinstance(node, Function)
     }
     train = {name for name, node in functions.items() if _goes_backward(node, set())}
-    found: set[Cut] = set()
+    found: dict[ast.AST, list[ast.expr]] = {}
     for file in files.values():
-        for loop in file.nodes:
+        for loop in reversed(file.nodes):  # inner ones first
             if not isinstance(loop, Loop) or not _goes_backward(loop, train):
                 continue
             if isinstance(loop, ast.While) and any(map(_returns, ast.walk(loop))):
                 continue  # where it ends could not be told
+            if any(part in found for part in ast.walk(loop)):
+                continue  # it goes through epochs, and its batches are for something else
             ways = (
-                list(_made_by_functions(loop, functions)),
+                list(_made_by_functions(loop, functions, file)),
                 list(_picked_by_number(loop, file)),
                 list(_parts_of_tables(loop)),
             )
-            found |= {(loop, cut) for cut in next(filter(None, ways), [])}
-    return frozenset(found)
+            cuts = next(filter(None, ways), [])
+            if cuts:
+                found[loop] = cuts
+    return frozenset((loop, cut) for loop, cuts in found.items() for cut in cuts)
 
 
-def _made_by_functions(loop: Loop, functions: dict[str, Function]) -> Iterator[ast.expr]:
+def gives_structure(cut: ast.AST) -> bool:
+    """Whether it may give several tables, and not the numbers of samples, or rows of one."""
+    return isinstance(cut, ast.Call) and _last(cut.func) not in DRAWS | WORDS
+
+
+def _made_by_functions(
+    loop: Loop, functions: dict[str, Function], file: SourceFile
+) -> Iterator[ast.expr]:
     """``x, y = get_batch("train")``"""
+    libraries = {
+        (alias.asname or alias.name).split(".")[0]
+        for node in file.nodes
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     for value in _values(loop):
         for part in ast.walk(value):
-            if isinstance(part, ast.Call):
+            if isinstance(part, ast.Call) and ast.unparse(part.func).split(".")[0] not in libraries:
                 function = functions.get(_last(part.func))
                 if function is not None and _picks_rows(function):
                     yield part
@@ -72,11 +90,16 @@ def _picks_rows(function: Function) -> bool:
     returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
     if not all(_is_by_chance(one, chosen, DRAWS) for value in returned for one in _items(value)):
         return False
-    several = set().union(*(_names(part) for part in _repeated(function)))
+    orders = _by_chance(function, ORDERS)
+    drawn = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
+    several = orders.union(
+        *(_names(node.targets[0]) for node in drawn if _is_several(node.value, orders))
+    )
+    repeated = {part for code in _repeated(function) for part in ast.walk(code)}
     return any(
         isinstance(node, ast.Subscript)
         and _is_by_chance(node.slice, chosen, DRAWS)
-        and (not isinstance(node.slice, ast.Slice) or _names(node.slice) & several)
+        and (node in repeated or bool(_indices(node) & several) or _is_several(node.slice, orders))
         for node in ast.walk(function)
     )
 
@@ -114,7 +137,8 @@ def _picked_by_number(loop: Loop, file: SourceFile) -> Iterator[ast.expr]:
     while not isinstance(around, Function | ast.Module):
         around = file.parents[around]
     orders = _by_chance(around, ORDERS) | _shuffled(around)
-    used = {_first_index(node) for node in ast.walk(loop) if isinstance(node, ast.Subscript)}
+    subscripts = [node for node in ast.walk(loop) if isinstance(node, ast.Subscript)]
+    used = set().union(*map(_indices, subscripts))
     for statement in _statements(loop.body):
         if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
             continue
@@ -130,6 +154,12 @@ def _picked_by_number(loop: Loop, file: SourceFile) -> Iterator[ast.expr]:
 
 def _is_several(value: ast.expr, orders: set[str]) -> bool:
     """Whether an expression gives the numbers of several samples, drawn by chance."""
+    while (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr in WORDS
+    ):
+        value = value.func.value
     if isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
         inner = value.value
         return (isinstance(inner, ast.Name) and inner.id in orders) or (
@@ -140,8 +170,8 @@ def _is_several(value: ast.expr, orders: set[str]) -> bool:
     name, words = _last(value.func), {word.arg for word in value.keywords}
     if words & {"size", "k"} or (name in ("choice", "sample") and len(value.args) > 1):
         return name in PICKS
-    return name in ("randint", "integers") and any(
-        isinstance(one, ast.Tuple | ast.List) for one in value.args
+    return name in ("randint", "integers") and (
+        len(value.args) > 2 or any(isinstance(one, ast.Tuple | ast.List) for one in value.args)
     )
 
 
@@ -223,10 +253,12 @@ def _shuffled(code: ast.AST) -> set[str]:
     }
 
 
-def _first_index(node: ast.Subscript) -> str:
-    """The name of what rows are looked up by."""
-    index = node.slice.elts[0] if isinstance(node.slice, ast.Tuple) else node.slice
-    return index.id if isinstance(index, ast.Name) else ""
+def _indices(node: ast.Subscript) -> set[str]:
+    """The names of what rows are looked up by: in ``t[i]``, ``t[i, j]``, but not in ``t[:, i]``."""
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if isinstance(parts[0], ast.Slice):
+        return set()
+    return {part.id for part in parts if isinstance(part, ast.Name)}
 
 
 def _goes_backward(code: ast.AST, by: set[str]) -> bool:

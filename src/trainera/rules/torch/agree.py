@@ -25,6 +25,7 @@ from collections.abc import Iterator
 
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
+from trainera.read.draws import BY_CHANCE
 from trainera.read.facts import Facts
 from trainera.read.sets import SET_ORDER
 from trainera.read.wholes import ALONE
@@ -51,11 +52,8 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             template = "crew.agree(list({}))"
         elif ALONE in what:
             template = "crew.agree(bool({}))"
-        yield edit(
-            NAME,
-            found[0].file,
-            node,
-            wrap(template),
-            f"all workers follow the first one's answer: {found[0].what} may differ",
-            (CREW,),
-        )
+        reason = f"all workers follow the first one's answer: {found[0].what} may differ"
+        if facts.handmade and what == {BY_CHANCE.what}:
+            template = "crew.drawn(lambda: {})"
+            reason = "the same numbers for all workers, as if there was but one"
+        yield edit(NAME, found[0].file, node, wrap(template), reason, (CREW,))

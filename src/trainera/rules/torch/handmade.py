@@ -21,7 +21,12 @@ take its rows.
 
 **Safety.** Up to the cut all workers draw from the same random numbers, so that they make the same
 batch; they compare a checksum of it in the first steps and now and then later. After the cut each
-has its own, as dropout needs. All that is cut in one round must have the same number of rows.
+has its own, as dropout needs; what is drawn for all workers there is still from the common ones
+(`crew.drawn(…)`). All that is cut in one round must have the same number of rows.
+
+In the first two steps every network that is trained is also given halves of its rows, without
+gradients and in evaluation mode. If it makes something else of them than of all rows at once, it
+looks from row to row: the run ends, and says so.
 
 A `while` loop asks `crew.next_step(…)` whether it goes on, and `crew.end_steps()` follows it if it
 may end by `break`.
