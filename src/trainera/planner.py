@@ -1,8 +1,8 @@
 """Plans what is to change: reads the script, decides, asks every rule.
 
-Two decisions have to be taken before the rules can speak, and each changes what the script's
-values are: where the network is wrapped, and which loaders stay whole because an evaluation cannot
-be split. So the script is read again after each.
+Some decisions have to be taken before the rules can speak, and each changes what the script's
+values are: where the network is wrapped, which loaders stay whole because an evaluation cannot be
+split, where a script without loaders makes its batches. So the script is read again after each.
 """
 
 import ast

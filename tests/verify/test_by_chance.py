@@ -43,3 +43,32 @@ def test_equivalent(
     verdict = verdict_on(alone, together, script, workers)
     assert verdict.outcome is Outcome.EQUIVALENT, verdict
     assert verdict.steps == 12
+
+
+BY_HAND = """\
+import torch
+from torch import nn
+torch.manual_seed(2)
+x, y = torch.randn(40, 5), torch.randint(3, (40,))
+model = nn.Sequential(nn.Linear(5, 8), nn.Dropout(0.3), nn.Linear(8, 3))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(4):
+    i = torch.randint(40, (8,))
+    loss = nn.functional.cross_entropy(model(x[i]), y[i])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_dropout_in_batches_made_by_hand_is_undecided(runner: Runner, tmp_path: Path) -> None:
+    """Nothing tells their samples apart, so its numbers cannot be theirs."""
+    case = tmp_path / "case"
+    case.mkdir()
+    (case / "train.py").write_text(BY_HAND)
+    alone = observed(runner, case / "train.py", tmp_path, 0)
+    script = write_converted(case, tmp_path / "converted")
+    together = observed(runner, script, tmp_path, 2, choices=alone.directory / "choices.json")
+    verdict = verdict_on(alone, together, script, 2)
+    assert verdict.outcome is Outcome.UNDECIDED, verdict
+    assert "dropout for a batch from no loader" in verdict.reason

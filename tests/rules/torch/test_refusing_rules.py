@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.rules.tools import refused
 from tests.tools.corpus import REFUSED
 from trainera.pipeline import plan_script
 from trainera.rules import pages
@@ -27,3 +28,11 @@ def test_every_refusal_of_the_corpus_can_be_explained() -> None:
     scripts = [path for path in REFUSED if path.stem != "autograd_by_hand"]
     rules = {refusal.rule for path in scripts for refusal in plan_script(path).refusals}
     assert rules <= set(pages())
+
+
+@pytest.mark.parametrize("turn", ["unsqueeze(0)", "transpose(0, 1)"])
+def test_a_recurrent_layer_that_takes_samples_for_steps(turn: str) -> None:
+    layer = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    layer += "        self.rnn = nn.LSTM(3, 1, batch_first=True)\n    def forward(self, x):\n"
+    layer += f"        return self.rnn(x.{turn})[0].squeeze(0)\nmodel = Net()"
+    assert [rule for rule, *_ in refused(model=layer)] == ["network"]

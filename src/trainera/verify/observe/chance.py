@@ -94,6 +94,11 @@ class Chance:
             self.recorder.write("mistaken", draw=key)
         return place
 
+    def from_no_loader(self, what: str) -> None:
+        """Notes a draw for samples of which nothing is known: the script makes its own batches."""
+        if self.samples.count == 0:
+            self.recorder.write("chance", what=f"{what} for a batch from no loader")
+
     def install(self) -> None:
         """Puts the replacements in the places where scripts and torch itself look for them."""
         self._replace_dropouts()
@@ -114,6 +119,7 @@ class Chance:
                     return original(input, p, training, inplace)  # type: ignore[no-any-return]
                 drawn = chance.uniform(shape_of(input))
                 if drawn is None:
+                    chance.from_no_loader("dropout")
                     return original(input, p, training, inplace)  # type: ignore[no-any-return]
                 mask = (drawn >= p).to(input.dtype).to(input.device).div_(1 - p)
                 return input.mul_(mask) if inplace else input * mask
@@ -149,6 +155,7 @@ class Chance:
             def draw(input: torch.Tensor, **options: Any) -> Any:
                 drawn = chance.uniform(tuple(input.shape))
                 if drawn is None:
+                    chance.from_no_loader(f"a draw of shape {list(input.shape)}")
                     return original(input, **options)
                 options = {"dtype": input.dtype, "device": input.device, **options}
                 return numbers.finished(make(drawn), options)

@@ -41,7 +41,7 @@ class Samples:
         self.wide = recorder.settings.dtype == "float64"
         self._loaders = Seen()
         """The number of each loader, in the order in which they are used."""
-        self._count = 0
+        self.count = 0
         self._passes = Seen()
         """How often each dataset was gone through."""
         self._open: dict[int, Open] = {}
@@ -59,9 +59,9 @@ class Samples:
     def _number_of(self, loader: Any) -> int:
         number: int | None = self._loaders.get(loader)
         if number is None:
-            number = self._count
+            number = self.count
             self._loaders.put(loader, number)
-            self._count += 1
+            self.count += 1
         return number
 
     def install(self) -> None:
