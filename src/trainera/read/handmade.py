@@ -30,13 +30,16 @@ def cuts_by_hand(files: Files) -> frozenset[Cut]:
     The first way that is seen in a loop counts: by a function of the script's, by the numbers of
     samples, by the same part of several tables.
     """
-    functions = {
-        node.name: node
-        for file in files.values()
-        for node in file.nodes
-        if isinstance(node, Function)
+    functions: dict[str, list[Function]] = {}
+    for file in files.values():
+        for node in file.nodes:
+            if isinstance(node, Function):
+                functions.setdefault(node.name, []).append(node)
+    train = {
+        name
+        for name, nodes in functions.items()
+        if any(_goes_backward(node, set()) for node in nodes)
     }
-    train = {name for name, node in functions.items() if _goes_backward(node, set())}
     found: dict[ast.AST, list[ast.expr]] = {}
     for file in files.values():
         for loop in reversed(file.nodes):  # inner ones first
@@ -63,7 +66,7 @@ def gives_structure(cut: ast.AST) -> bool:
 
 
 def _made_by_functions(
-    loop: Loop, functions: dict[str, Function], file: SourceFile
+    loop: Loop, functions: dict[str, list[Function]], file: SourceFile
 ) -> Iterator[ast.expr]:
     """``x, y = get_batch("train")``"""
     libraries = {
@@ -75,8 +78,8 @@ def _made_by_functions(
     for value in _values(loop):
         for part in ast.walk(value):
             if isinstance(part, ast.Call) and ast.unparse(part.func).split(".")[0] not in libraries:
-                function = functions.get(_last(part.func))
-                if function is not None and _picks_rows(function):
+                named = functions.get(_last(part.func))
+                if named and all(map(_picks_rows, named)):
                     yield part
 
 
