@@ -65,8 +65,10 @@ def run(runner: Runner, folder: Path, source: str, workers: int) -> tuple[bool, 
     return result.ok, result.output if result.ok else "\n".join(result.errors)
 
 
-@pytest.mark.parametrize("source", [FOR, WHILE])
-@pytest.mark.parametrize("last", [1, 9])
+@pytest.mark.parametrize(
+    ("source", "last"),
+    [(FOR, 1), (FOR, 9), (WHILE, 1), (WHILE, 9), (WHILE.replace("crew.end_steps()", ""), 9)],
+)
 def test_batches_are_those_of_the_sequential_script(
     runner: Runner, tmp_path: Path, source: str, last: int
 ) -> None:

@@ -43,10 +43,10 @@ class Watch:
 
     def _leave(self, module: Any, args: Any, kwargs: Any, result: Any) -> None:
         self._depth -= 1
-        if self._depth or id(module) in self._tried or not torch.is_grad_enabled():
-            return
         if isinstance(module, DistributedDataParallel):
             module = module.module
+        if self._depth or id(module) in self._tried or not torch.is_grad_enabled():
+            return
         if self.rows < 2 or not learns(module):
             return
         self._tried.add(id(module))

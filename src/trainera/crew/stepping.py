@@ -39,7 +39,7 @@ def next_step(goes_on: Any) -> Any:
         CREW.last = CREW.last if isinstance(CREW.last, Steps) else Steps(())
         return goes_on
     caller = sys._getframe(1)
-    asking = (id(caller), caller.f_lasti)
+    asking = (id(caller), caller.f_lineno)  # not f_lasti: a condition is compiled twice
     running = next((one for one in RUNNING if one._asking == asking), None)
     if running is None:
         running = Steps(())
