@@ -9,12 +9,14 @@ from tests.tools.runs import Runner
 HEAD = """
 import os
 import random
+import numpy as np
 import torch
 from trainera import crew
 
 crew.join()
 torch.manual_seed(5)
 random.seed(5)
+np.random.seed(5)
 def gathered(rows):
     return crew.current().gather(rows).tolist()
 """
@@ -146,6 +148,10 @@ class Dropped(torch.nn.Linear):
     def forward(self, x):
         return torch.nn.functional.dropout(super().forward(x), 0.5, True)
 
+class Chosen(torch.nn.Linear):
+    def forward(self, x):
+        return super().forward(x) * random.random() * np.random.rand()
+
 class Tokens(torch.nn.Linear):
     def forward(self, x, scale=None):
         out = super().forward(torch.stack([x, x], 1)) * scale[:, None, None]
@@ -179,6 +185,7 @@ def test_a_network_that_looks_from_row_to_row_is_stopped(
     [
         ("torch.nn.Linear(4, 4)", 9, "network(x)"),
         ("Dropped(4, 4)", 9, "network(x)"),
+        ("Chosen(4, 4)", 9, "network(x)"),
         ("torch.nn.BatchNorm1d(4)", 8, "network(x)"),
         ("torch.nn.BatchNorm1d(4, track_running_stats=False)", 8, "network(x)"),
         ("Tokens(4, 3)", 7, "network(x, scale=torch.ones(len(x)))"),
@@ -191,3 +198,10 @@ def test_other_networks_are_not(
 ) -> None:
     source = TRIED.format(network=network, rows=rows, call=call)
     assert run(runner, tmp_path, source, 2) == (True, "done\n")
+
+
+def test_trying_a_network_draws_nothing(runner: Runner, tmp_path: Path) -> None:
+    after = "print(random.random(), np.random.rand(), torch.rand(1).item())\n"
+    source = TRIED.format(network="Chosen(4, 4)", rows=9, call="network(x)") + after
+    plain = source.replace("crew.cut(", "(").replace("crew.steps(", "(")
+    assert run(runner, tmp_path, source, 2) == run(runner, tmp_path, plain, 2)

@@ -7,6 +7,7 @@ evaluation mode, and must make of them what it made of all. What cannot be tried
 numbers, batch statistics that are kept nowhere, results without rows.
 """
 
+import random
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
 from trainera.crew.rows import arrays_in
-from trainera.crew.streams import torch_generators
+from trainera.crew.streams import numpy_random, torch_generators
 
 TOLERANCES = {torch.float64: 1e-6, torch.float32: 1e-3}
 ROUGH = 0.05
@@ -77,14 +78,14 @@ def mixes(module: Any, args: Any, kwargs: Any, rows: int) -> bool:
     if all(one.shape[0] != rows for one in given):
         return False  # they are no rows of the batch
     training = [part for part in module.modules() if part.training]
-    before = [generator.get_state() for generator in torch_generators()]
+    numbers = RandomNumbers()
     module.eval()
     try:
         half = rows // 2
         whole = module(*args, **kwargs)
         for part in (slice(0, half), slice(half, rows)):
             made = module(*taken(args, rows, part), **taken(kwargs, rows, part))
-            if drew(before):
+            if numbers.moved():
                 return False
             if differs(whole, made, rows, part):
                 return True
@@ -93,15 +94,35 @@ def mixes(module: Any, args: Any, kwargs: Any, rows: int) -> bool:
     finally:
         for one in training:
             one.training = True
-        for generator, state in zip(torch_generators(), before, strict=True):
-            generator.set_state(state)
+        numbers.put_back()
     return False
 
 
-def drew(before: list[torch.Tensor]) -> bool:
-    """Whether random numbers have been drawn."""
-    states = [generator.get_state() for generator in torch_generators()]
-    return any(not torch.equal(now, then) for now, then in zip(states, before, strict=True))
+class RandomNumbers:
+    """Where all sources of random numbers stand."""
+
+    def __init__(self) -> None:
+        self.torch = [generator.get_state() for generator in torch_generators()]
+        self.python = random.getstate()
+        module = numpy_random()
+        self.numpy: Any = module.get_state(legacy=False) if module is not None else None
+
+    def moved(self) -> bool:
+        now = RandomNumbers()
+        pairs = zip(now.torch, self.torch, strict=True)
+        return (
+            any(not torch.equal(one, other) for one, other in pairs)
+            or now.python != self.python
+            or repr(now.numpy) != repr(self.numpy)
+        )
+
+    def put_back(self) -> None:
+        for generator, state in zip(torch_generators(), self.torch, strict=True):
+            generator.set_state(state)
+        random.setstate(self.python)
+        module = numpy_random()
+        if module is not None and self.numpy is not None:
+            module.set_state(self.numpy)
 
 
 def taken(value: Any, rows: int, part: slice) -> Any:
