@@ -63,7 +63,8 @@ def test_same_output(
         folder.mkdir()
         run = runner.run(script, folder, workers=workers, engine=engine)
         assert not run.ok
-        assert settings(case)["horovod_says"] in run.errors[0], run.report()
+        # Each worker says so, unless the end of another one reaches it first.
+        assert any(settings(case)["horovod_says"] in said for said in run.errors), run.report()
         return
     expected, expected_folder = sequential(case)
     actual = outputs(runner, case, script, folder, workers, engine)

@@ -131,7 +131,8 @@ def same_settings(optimizer: Any) -> None:
 def refuse_stand_ins() -> None:
     """Rows of stand-ins would count as used, and be moved by an optimizer of sparse gradients."""
     if CREW.last is not None and CREW.last._step[0] < CREW.size:
-        raise SystemExit(
+        # No SystemExit: only the first worker's is heard, and another may be the first to end.
+        raise RuntimeError(
             "trainera: Horovod cannot tell sparse gradients of a batch that has fewer samples than "
             "there are workers: use --engine ddp, fewer workers, or drop_last=True"
         )
