@@ -9,6 +9,7 @@ numbers, batch statistics that are kept nowhere, results without rows.
 
 import random
 from typing import Any
+from weakref import WeakSet
 
 import torch
 from torch.nn.modules import module as hooks
@@ -20,6 +21,8 @@ from trainera.crew.streams import numpy_random, torch_generators
 
 TOLERANCES = {torch.float64: 1e-6, torch.float32: 1e-3}
 ROUGH = 0.05
+TRIED: WeakSet[Any] = WeakSet()
+"""Once is enough, though loops may begin again and again."""
 
 
 class Watch:
@@ -28,7 +31,6 @@ class Watch:
     def __init__(self) -> None:
         self.rows = 0
         self._depth = 0
-        self._tried: set[int] = set()
         self._handles = [
             hooks.register_module_forward_pre_hook(self._enter),
             hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True),
@@ -46,11 +48,11 @@ class Watch:
         self._depth -= 1
         if isinstance(module, DistributedDataParallel):
             module = module.module
-        if self._depth or id(module) in self._tried or not torch.is_grad_enabled():
+        if self._depth or module in TRIED or not torch.is_grad_enabled():
             return
         if self.rows < 2 or not learns(module):
             return
-        self._tried.add(id(module))
+        TRIED.add(module)
         self._depth += 1  # what is called from here is no call of the script's
         try:
             together = mixes(module, args, kwargs, self.rows)

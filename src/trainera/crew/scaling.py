@@ -38,6 +38,6 @@ def warm(goal: float, warmup: float) -> float:
     """The factor at this moment of training: 1 at its first batch, the goal after the warm-up."""
     if not warmup:
         return goal
-    loader = current()
-    epochs = (loader.begun - 1) / len(loader)
+    loader: Any = current()  # a split one: no other batches grow
+    epochs: float = (loader.begun - 1) / len(loader)
     return 1 + (goal - 1) * min(1.0, epochs / warmup)

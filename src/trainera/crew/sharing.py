@@ -45,10 +45,6 @@ class Shared(StepValues):
             # do that. torch only warns, and goes on.
             warnings.filterwarnings("error", "Using a target size", UserWarning)
 
-    def __len__(self) -> int:
-        """How many batches there are."""
-        raise NotImplementedError
-
     def sum(self, value: Any) -> Any:
         """The sum over the workers that have samples of this batch; the type is kept."""
         if CREW.size == 1:
