@@ -16,6 +16,7 @@ from trainera.crew.transport import TRANSPORT
 
 CHECKED_STEPS = frozenset({1, 2, 3, 10, 100, 1000, 10000})
 ROUNDING = 1e-6
+PART = 4096
 STEPS: "WeakKeyDictionary[Any, tuple[int, int]]" = WeakKeyDictionary()
 """How often each optimizer has stepped, with how many parameters."""
 
@@ -43,7 +44,7 @@ def before_step(optimizer: Any, *_: Any) -> None:
 
 @torch.no_grad()
 def compare(optimizer: Any, parameters: list[torch.Tensor]) -> None:
-    """Compares sums and sizes of all gradients over the workers."""
+    """Compares sums and norms of all gradients over the workers."""
     mine = torch.stack([summed(parameter.grad) for parameter in parameters])
     mine = mine.to(parameters[0].device)
     everyones = torch.stack(TRANSPORT.gather(mine)).cpu()
@@ -63,11 +64,23 @@ def compare(optimizer: Any, parameters: list[torch.Tensor]) -> None:
 
 
 def summed(grad: torch.Tensor | None) -> torch.Tensor:
-    """The sum of a gradient, and of its absolute values."""
+    """The sum of a gradient, by the root of how many values it has, and its Euclidean norm.
+
+    In its own precision, because float64 takes ten times as long: a percent of a short training.
+    """
     if grad is None:
         return torch.zeros(2, dtype=torch.float64)
     values = grad.coalesce().values() if grad.is_sparse else grad
     if values.is_complex():
         values = torch.view_as_real(values)
-    size = torch.linalg.vector_norm(values, 1, dtype=torch.float64)
-    return torch.stack([values.sum(dtype=torch.float64), size]).cpu()
+    flat = values.reshape(-1).to(torch.promote_types(values.dtype, torch.float32))
+    total = flat.sum().to(torch.float64) / max(1, flat.numel()) ** 0.5
+    return torch.stack([total, norm(flat)]).cpu()
+
+
+def norm(flat: torch.Tensor) -> torch.Tensor:
+    """The Euclidean norm by way of those of short parts: float32 loses digits in long sums."""
+    whole = flat.numel() // PART * PART
+    parts = torch.linalg.vector_norm(flat[:whole].view(-1, PART), dim=1)
+    rest = torch.linalg.vector_norm(flat[whole:]).view(1)
+    return torch.linalg.vector_norm(torch.cat([parts, rest]).to(torch.float64))
