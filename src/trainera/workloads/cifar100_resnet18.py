@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader
 from workload_data import cifar100
 
 # training images, test images, epochs, width of the first stage (64 in ResNet-18)
-SIZES = {"tiny": (320, 160, 3, 16), "small": (4000, 1000, 5, 32), "full": (50000, 10000, 60, 64)}
+SIZES = {"tiny": (320, 160, 10, 16), "small": (4000, 1000, 5, 32), "full": (50000, 10000, 60, 64)}
 
 
 class Residual(nn.Module):

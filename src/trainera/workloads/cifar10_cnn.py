@@ -9,7 +9,7 @@ from torch import nn
 from torch.utils.data import DataLoader
 from workload_data import cifar10
 
-SIZES = {"tiny": (320, 160, 3), "small": (4000, 1000, 5), "full": (50000, 10000, 30)}
+SIZES = {"tiny": (320, 160, 6), "small": (4000, 1000, 5), "full": (50000, 10000, 30)}
 
 
 def block(inputs, outputs):
