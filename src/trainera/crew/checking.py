@@ -80,7 +80,8 @@ def summed(grad: torch.Tensor | None) -> torch.Tensor:
 
 def norm(flat: torch.Tensor) -> torch.Tensor:
     """The Euclidean norm by way of those of short parts: float32 loses digits in long sums."""
-    whole = flat.numel() // PART * PART
-    parts = torch.linalg.vector_norm(flat[:whole].view(-1, PART), dim=1)
-    rest = torch.linalg.vector_norm(flat[whole:]).view(1)
-    return torch.linalg.vector_norm(torch.cat([parts, rest]).to(torch.float64))
+    even = flat.numel() // PART * PART
+    parts = torch.linalg.vector_norm(flat[:even].view(-1, PART), dim=1)
+    rest = torch.linalg.vector_norm(flat[even:]).view(1)
+    whole_norm: torch.Tensor = torch.linalg.vector_norm(torch.cat([parts, rest]).to(torch.float64))
+    return whole_norm
