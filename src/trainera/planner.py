@@ -15,6 +15,7 @@ from trainera.errors import Status, UserError
 from trainera.plan import Edit, Note, Options, Plan, Refusal
 from trainera.read.distributed import already
 from trainera.read.facts import Decisions, Facts, Trouble
+from trainera.read.generators import batch_streams
 from trainera.read.handmade import cuts_by_hand
 from trainera.read.reader import read
 from trainera.read.source import SourceFile
@@ -103,10 +104,20 @@ def _decide(files: dict[str, SourceFile]) -> tuple[Facts, Decisions]:
         settled = glances == decisions.glances
         whole = decisions.whole | (_left_whole(facts) if settled else frozenset())
         models = decisions.models | promoted
-        handmade = decisions.handmade
+        handmade, streams = decisions.handmade, decisions.streams
         if not any(one.loop for one in facts.backwards.values()):
-            handmade |= cuts_by_hand(files)
-        new = Decisions(wraps=wraps, whole=whole, models=models, glances=glances, handmade=handmade)
+            # Batches that come one after another; failing that, those that the loop makes itself.
+            streams = decisions.streams or batch_streams(files)
+            if streams == decisions.streams:
+                handmade = cuts_by_hand(files)
+        new = Decisions(
+            wraps=wraps,
+            whole=whole,
+            models=models,
+            glances=glances,
+            handmade=handmade,
+            streams=streams,
+        )
         if new == decisions:
             break
         decisions = new

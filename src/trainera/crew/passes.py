@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from trainera.crew.rows import Cutter, duplicate, row_count, slice_bounds
+from trainera.crew.sameness import COMPARED_STEPS, same_for_all
 from trainera.crew.sampling import Planned, SliceSampler
 from trainera.crew.state import CREW, StepValues
 from trainera.crew.streams import STREAMS
@@ -154,6 +155,8 @@ class Pass:
                     f"{type(batch).__name__}, so it is not known how many samples it has"
                 )
             count, order = found, 0
+            if self._count in COMPARED_STEPS:
+                same_for_all(batch)
         start, stop = slice_bounds(count, CREW.rank, CREW.size)
         step = Planned(count, stop - start, True, order)
         if stop > start:
@@ -166,6 +169,7 @@ class Pass:
             return
         self._closed = True
         CREW.ended(id(self))
+        self._values._pass_ended()
         if self._opened:
             STREAMS.close_body()
 

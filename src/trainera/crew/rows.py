@@ -41,6 +41,25 @@ def row_count(batch: Any) -> int | None:
     return None
 
 
+def refuse_numbers(batch: Any) -> None:
+    """Raises if a number stands beside the rows of a batch that the script has made.
+
+    It may count the rows, of which a worker has but some.
+    """
+    if not isinstance(batch, list | tuple | Mapping):
+        return
+    parts = list(batch.values() if isinstance(batch, Mapping) else batch)
+    if not any(map(is_array, parts)):
+        return
+    for part in parts:
+        bare = isinstance(part, int | float | complex) and not isinstance(part, bool)
+        if bare or (isinstance(part, torch.Tensor) and not part.dim()):
+            raise ValueError(
+                f"cannot share a batch among workers: the number {part} is a part of it, and may "
+                "be about all of its rows; compute it where it is used"
+            )
+
+
 def arrays_in(batch: Any) -> Iterator[Any]:
     """The tensors and arrays of a batch, in order."""
     if is_array(batch):

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, IterableDataset, IterDataPipe
 
+from trainera.crew.own_batches import OwnBatches
 from trainera.crew.passes import Pass
 from trainera.crew.rows import Cutter
 from trainera.crew.sampling import SliceSampler, grown, never_draws, reading
@@ -16,18 +17,18 @@ from trainera.crew.streams import STREAMS
 
 def split(
     loader: Any, *, skip_empty: bool = False, collate_first: bool = False, per_worker: bool = False
-) -> "Split":
-    """The loader, sharing every batch among the workers.
+) -> Shared:
+    """The loader, or what else gives batches, sharing every batch among the workers.
 
     skip_empty: a worker without a sample of a batch skips the step, instead of computing with a
     stand-in at weight 0. Right where nothing in the loop waits for the other workers.
     collate_first: collate the whole batch, then cut; for a collate_fn that looks across samples.
     per_worker: a step takes as many of the loader's batches as there are workers.
     """
-    if isinstance(loader, Split):
+    if isinstance(loader, Split | OwnBatches):
         return loader
     if not isinstance(loader, DataLoader):
-        raise TypeError(f"only a torch DataLoader can be split, not a {type(loader).__name__}")
+        return OwnBatches(loader, skip_empty)
     return Split(grown(loader) if per_worker else loader, skip_empty, collate_first)
 
 
@@ -71,6 +72,15 @@ class WholeLoader:
             finally:
                 STREAMS.back(held_own)
             yield batch
+
+    def __next__(self) -> Any:
+        """The next batch of a generator of the script's."""
+        generator: Any = self._loader
+        held_own = STREAMS.to_shared()
+        try:
+            return next(generator)
+        finally:
+            STREAMS.back(held_own)
 
     def __len__(self) -> int:
         return len(self._loader)

@@ -48,6 +48,9 @@ class StepValues:
         self._share = mine * size / whole if whole else 0.0
         self.parts = size if mine else 0
 
+    def _pass_ended(self) -> None:
+        """A pass over what these are the values of is over."""
+
 
 class Crew:
     """The state of this process. One object instead of globals, so that it can be bundled."""

@@ -7,23 +7,18 @@ of a loop over a loader.
 """
 
 import sys
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import torch
-
 from trainera.crew.independence import Watch
-from trainera.crew.rows import Cutter, arrays_in, row_count, slice_bounds
+from trainera.crew.own_batches import WATCHED_STEPS, RowCutter
+from trainera.crew.rows import row_count, slice_bounds
+from trainera.crew.sameness import COMPARED_STEPS, digests, same_for_all
 from trainera.crew.sharing import Shared
 from trainera.crew.state import CREW
 from trainera.crew.streams import STREAMS
-from trainera.crew.transport import TRANSPORT
 from trainera.crew.turns import agree
 
-COMPARED_STEPS = (1, 2, 3, 10, 100, 1_000, 10_000, 100_000)
-CHECKED_BYTES = 1 << 16
-WATCHED_STEPS = 2
 RUNNING: list["Steps"] = []
 """The loops that have begun and not ended, innermost last."""
 
@@ -85,7 +80,7 @@ class Steps(Shared):
     def __init__(self, rounds: Iterable[Any]) -> None:
         super().__init__()
         self._rounds = rounds
-        self._cutter = Cutter()
+        self._cutter = RowCutter()
         self._has_batch = False
         self._asking = (0, 0)
         self._watch: Watch | None = None
@@ -105,7 +100,7 @@ class Steps(Shared):
         if not self._has_batch:
             self._begin_batch(batch)
         if Steps.made in COMPARED_STEPS:
-            CREW.order = hash((CREW.order, *map(digest, arrays_in(batch))))
+            CREW.order = hash((CREW.order, *digests(batch)))
         whole, mine = self._step
         start, stop = slice_bounds(whole, CREW.rank, CREW.size)
         if not mine:  # it takes part at weight 0, because the others wait for it
@@ -124,7 +119,7 @@ class Steps(Shared):
         if self.begun == 1 and whole < CREW.size:
             self.too_few = whole
         if Steps.made in COMPARED_STEPS:
-            same_for_all(digest(next(arrays_in(batch), None)))
+            same_for_all(batch)
         self._has_batch = True
         CREW.stepped(id(self), self, whole, stop - start)
         if self.begun == 1:
@@ -191,25 +186,3 @@ class Rounds:
     def __del__(self, finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if not finalizing():
             self.close()
-
-
-def digest(array: Any) -> int:
-    """A number that tells batches apart, of the beginning of their contents."""
-    if array is None or not len(array):
-        return 0
-    row = max(1, array.nbytes // len(array))
-    rows = array[: max(1, CHECKED_BYTES // row)]
-    if not isinstance(rows, torch.Tensor):
-        return 0 if rows.dtype.hasobject else zlib.crc32(rows.tobytes())
-    content = rows.detach().cpu().contiguous().view(-1).view(torch.uint8)
-    return zlib.crc32(content.numpy().tobytes())
-
-
-def same_for_all(batch: int) -> None:
-    """Raises unless all workers have made the same batches so far, and this one."""
-    mine = torch.tensor([CREW.order & 0x7FFFFFFF, batch], dtype=torch.int64)
-    if any(not torch.equal(one, mine) for one in TRANSPORT.gather(mine)):
-        raise RuntimeError(
-            "the workers have made different batches: they are drawn from a source of random "
-            "numbers that is not seeded, or depend on something that differs between workers"
-        )

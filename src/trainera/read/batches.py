@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from trainera.read.core import Frame
 from trainera.read.draws import Draws
-from trainera.read.facts import Glance, Spot
+from trainera.read.facts import Glance, LoaderFact, Spot
 from trainera.read.handmade import gives_structure
 from trainera.read.inside import holds_share
 from trainera.read.kinds import PLAIN, Bunch, Iter, Kind, Loader, Mapping, Nodes, Shard
@@ -46,6 +46,8 @@ class Batches(Draws):
     def eval(self, node: ast.expr, frame: Frame) -> Kind:
         """As ever; but a batch that the script makes itself begins here, and is cut."""
         kind = super().eval(node, frame)
+        if node in self.decisions.streams and isinstance(node, ast.Call):
+            return self._stream(node, frame)
         if not self.decisions.handmade or holds_share(kind):
             return kind
         loops = [loop for loop in frame.loops if (loop.node, node) in self.decisions.handmade]
@@ -59,6 +61,13 @@ class Batches(Draws):
         if isinstance(kind, Shard):
             self.facts.shares.add((frame.context, node))
         return kind
+
+    def _stream(self, node: ast.Call, frame: Frame) -> Kind:
+        """What gives the script's own batches is as a loader."""
+        self.facts.loaders[node] = LoaderFact(
+            node=node, file=frame.file, collate=None, ordered=False, own=True
+        )
+        return PLAIN if node in self.decisions.whole else Loader(frozenset({node}))
 
     def collected(self, node: ast.Call, loaders: Nodes, frame: Frame) -> None:
         self.trouble(

@@ -20,7 +20,7 @@ from trainera.read.kinds import (
     OwnModule,
     Shard,
 )
-from trainera.read.lattice import by_any_name, element
+from trainera.read.lattice import by_any_name, element, loaders_of
 from trainera.read.operators import Operators
 from trainera.read.records import is_structure
 
@@ -99,7 +99,7 @@ class Containers(Operators):
         for generator in node.generators:
             iterable = self.as_batches(self.eval(generator.iter, frame), frame)
             if isinstance(iterable, Loader | Iter):
-                loaders = iterable.origins if isinstance(iterable, Loader) else iterable.loaders
+                loaders = loaders_of(iterable)
                 text = self._text_of(generator.iter, loaders, frame)
                 self.open_loops.append(self.batch_loop(generator, loaders, text, frame))
                 opened += 1

@@ -9,6 +9,8 @@ from typing import TypeVar
 from trainera.read.kinds import Kind, Nodes, Share
 from trainera.read.source import SourceFile
 
+CURRENT = "crew.current()"
+"""What the batches of the innermost loop come from, in the words of a converted script."""
 Context = int
 """One way a function is called; 0 is module level."""
 Key = tuple[Context, ast.AST]
@@ -24,6 +26,8 @@ class LoaderFact:
     """Its own way of making a batch of samples, if it has one."""
     ordered: bool
     """Neither shuffled nor sampled: any process would read it in the same order."""
+    own: bool = False
+    """It is none of torch's: the script's own code gives batches (`generators`)."""
 
 
 @dataclass(kw_only=True)
@@ -204,6 +208,8 @@ class Facts:
     """Where the first batch of a loader is taken ahead of all loops."""
     handmade: dict[ast.AST, Spot] = field(default_factory=dict)
     """Batches that the script makes itself, and cuts of them the rows of a worker."""
+    names: dict[ast.AST, str] = field(default_factory=dict)
+    """Names for loops and loaders that have none, where one is needed."""
     once: dict[Key, Spot] = field(default_factory=dict)
     in_turn: dict[Key, Spot] = field(default_factory=dict)
     agree: dict[Key, Spot] = field(default_factory=dict)
@@ -262,6 +268,11 @@ class Facts:
         return empty.union(*self.optimizers.values())
 
     @property
+    def makes_batches(self) -> bool:
+        """The script's own code makes the batches, of random numbers that all workers share."""
+        return bool(self.handmade) or any(loader.own for loader in self.loaders.values())
+
+    @property
     def training_loaders(self) -> Nodes:
         empty: Nodes = frozenset()
         return empty.union(*(loop.loaders for loop in self.loops.values() if loop.training))
@@ -289,3 +300,5 @@ class Decisions:
     """Calls that give every worker a whole batch."""
     handmade: frozenset[tuple[ast.AST, ast.AST]] = frozenset()
     """Loops whose batches the script makes itself, and the expressions that give them."""
+    streams: Nodes = frozenset()
+    """Calls of the script's own code that give batches one after another."""

@@ -31,8 +31,8 @@ from trainera.read.kinds import (
     Sum,
     Whole,
 )
-from trainera.read.lattice import element, whole_of
-from trainera.read.library import Library, loaders_of
+from trainera.read.lattice import element, loaders_of, whole_of
+from trainera.read.library import Library
 from trainera.read.records import moved_parts
 from trainera.read.suspects import counts
 

@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 
 from trainera.read.core import Frame
-from trainera.read.facts import Backward, Step
+from trainera.read.facts import CURRENT, Backward, Step
 from trainera.read.inside import flat, holds_share
 from trainera.read.kinds import (
     PLAIN,
@@ -85,7 +85,7 @@ class Gradients(Layers):
             value = value.args[0]
         kind = self.eval(value, frame)
         loop = self.open_loops[-1] if self.open_loops else None
-        text = "crew.current()"
+        text = CURRENT
         if isinstance(kind, Share):
             text = self.loader_text(kind.loaders, frame) or text
         if loop is not None:

@@ -25,6 +25,7 @@ from trainera.read.kinds import (
     Mapping,
     Mean,
     Model,
+    Nodes,
     Optimizer,
     Own,
     Params,
@@ -282,6 +283,13 @@ def element(kind: Kind) -> Kind:
         layers: list[Kind] = [*told] or [kind.inside[0]]
         return reduce(join, layers)
     return PLAIN
+
+
+def loaders_of(kind: Kind) -> Nodes:
+    """The loaders whose batches iterating over a value gives, if any."""
+    if isinstance(kind, Loader):
+        return kind.origins
+    return kind.loaders if isinstance(kind, Iter) else frozenset()
 
 
 def unpacked(kind: Kind, place: int, length: int) -> Kind:

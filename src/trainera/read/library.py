@@ -32,7 +32,7 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import element, row_by_row, sized, whole_of
+from trainera.read.lattice import element, loaders_of, row_by_row, sized, whole_of
 from trainera.read.records import as_record, named_fields
 from trainera.read.suspects import is_figure, mixes_rows
 
@@ -247,7 +247,3 @@ def is_meter(name: str) -> bool:
     """Whether a library's class keeps figures and adds them up over a process group."""
     known = name.startswith(("torchmetrics.", "ignite.metrics.")) and "functional" not in name
     return known and name.rsplit(".", 1)[-1][:1].isupper()
-
-
-def loaders_of(kind: Loader | Iter) -> Nodes:
-    return kind.origins if isinstance(kind, Loader) else kind.loaders

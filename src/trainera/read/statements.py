@@ -4,21 +4,20 @@ import ast
 
 from trainera.read.carriers import is_entry
 from trainera.read.core import Env, Frame, is_batches, join_env
-from trainera.read.facts import LoopFact
+from trainera.read.facts import CURRENT, LoopFact
 from trainera.read.inside import first_share, flat, holds_share
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
     Const,
     Instance,
-    Iter,
     Kind,
     Listing,
     Loader,
     Model,
     Shard,
 )
-from trainera.read.lattice import element, is_zero, join
+from trainera.read.lattice import element, is_zero, join, loaders_of
 from trainera.read.lifetimes import holds_lost, is_main_guard, names_bound, outdated, stale
 from trainera.read.records import is_structure
 from trainera.read.sets import Sets
@@ -102,8 +101,7 @@ class Statements(Sets):
             loop = self._drawing_loop(node, frame)
             self._loop(node, node.body, node.orelse, frame, node.target, element(iterable), loop)
             return
-        assert isinstance(iterable, Loader | Iter)
-        loaders = iterable.origins if isinstance(iterable, Loader) else iterable.loaders
+        loaders = loaders_of(iterable)
         loop = self.batch_loop(node, loaders, self._text_of(node.iter, loaders, frame), frame)
         self._loop(node, node.body, node.orelse, frame, node.target, element(iterable), loop)
 
@@ -140,7 +138,7 @@ class Statements(Sets):
     ) -> LoopFact | None:
         """A loop that draws its batches by ``next(…)``, or makes them, is one over batches, too."""
         if any(node is one for one, _ in self.decisions.handmade):
-            loop = self.batch_loop(node, frozenset({node}), "crew.current()", frame)
+            loop = self.batch_loop(node, frozenset({node}), CURRENT, frame)
             loop.handmade = True
             return loop
         for statement in node.body:
@@ -158,7 +156,7 @@ class Statements(Sets):
         function = node.func
         if isinstance(function, ast.Name) and function.id == "next" and node.args:
             drawn = self.eval(node.args[0], frame)
-            return drawn.loaders if isinstance(drawn, Iter) else frozenset()
+            return loaders_of(drawn)
         if not isinstance(function, ast.Attribute) or self.open_loops or node.args:
             return frozenset()
         # It is called ahead of its time: what it would store now is not what it will store.
@@ -246,7 +244,8 @@ class Statements(Sets):
             named = is_entry(part) if isinstance(part, ast.Subscript) else dotted(part)
             if named and self.eval(part, frame) == Loader(loaders):
                 return ast.unparse(part)
-        return self.name_of(Loader(loaders), frame)
+        own = CURRENT if loaders <= self.decisions.streams else None
+        return self.name_of(Loader(loaders), frame) or own
 
     def do_break(self, node: ast.Break, frame: Frame) -> None:
         self.fresh.leave_round()

@@ -1,12 +1,15 @@
 """Shares and wholes: where a share will not do, and what is said where no whole can be made."""
 
 import ast
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 from trainera.read.core import Core, Frame
 from trainera.read.facts import (
+    CURRENT,
     Escape,
+    LoopFact,
     Spot,
     Trouble,
 )
@@ -33,7 +36,7 @@ from trainera.read.kinds import (
     Thing,
     Whole,
 )
-from trainera.read.lattice import join
+from trainera.read.lattice import join, loaders_of
 
 ALONE = "only the first worker has it"
 TURNS = {"T", "mT", "t", "permute", "swapaxes", "swapdims", "transpose", "unsqueeze"}
@@ -162,13 +165,31 @@ class Wholes(Core):
 
     def loader_text(self, loaders: Nodes, frame: Frame) -> str | None:
         for loop in reversed(frame.loops):
+            if loop.loaders == loaders and loop.text == CURRENT:
+                innermost = bool(self.open_loops) and self.open_loops[-1] is loop
+                return CURRENT if innermost else self._named(loop)
             if loop.loaders == loaders and loop.text is not None:
                 name = loop.text.isidentifier()
                 still = not name or self.lookup(loop.text, frame) == Loader(loaders)
                 return loop.text if still else None
         if self.open_loops and self.open_loops[-1].loaders == loaders:
-            return "crew.current()"
+            return CURRENT
         return self.name_of(Loader(loaders), frame)
+
+    def _named(self, loop: LoopFact) -> str | None:
+        """A new name for what the batches of a loop come from, if its source can give it one."""
+        if isinstance(loop.node, ast.While) or len(loop.loaders) > 1:
+            return None
+        [origin] = loop.loaders
+        if origin not in self.facts.names:
+            word = "steps" if loop.handmade else "batches"
+            taken = {part.id for part in loop.file.nodes if isinstance(part, ast.Name)}
+            taken |= {part.arg for part in loop.file.nodes if isinstance(part, ast.arg)}
+            taken |= set(self.facts.names.values())
+            numbered = (f"{word}_{number}" for number in itertools.count(2))
+            names = itertools.chain([word], numbered)
+            self.facts.names[origin] = next(name for name in names if name not in taken)
+        return self.facts.names[origin]
 
     def name_of(self, wanted: Kind, frame: Frame) -> str | None:
         """A local or module-level name that holds the loader, or an attribute of `self`."""
@@ -200,7 +221,7 @@ class Wholes(Core):
         """A loader is given to a library, which will read it in a way that cannot be seen."""
         for kind in kinds:
             if isinstance(kind, Loader | Iter):
-                loaders = kind.origins if isinstance(kind, Loader) else kind.loaders
+                loaders = loaders_of(kind)
                 self.trouble(
                     "split",
                     node,

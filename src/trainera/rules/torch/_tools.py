@@ -37,6 +37,19 @@ def refuse(rule: str, file: SourceFile, node: ast.AST, what: str, why: str, do: 
     return Refusal(rule=rule, place=file.place(node), what=what, why=why, do=do)
 
 
+def named(template: str, name: str | None) -> str:
+    """An expression that also gives its value a name, if one is needed."""
+    return template if name is None else f"{name} := {template}"
+
+
+def cannot_grow(file: SourceFile, node: ast.AST) -> Refusal:
+    """For `--batch per-worker`."""
+    what = "the script makes its batches itself: they cannot be made larger"
+    why = "how many rows a batch has is written in the script"
+    do = "leave out --batch per-worker, and change the batch size in the script"
+    return refuse("handmade", file, node, what, why, do)
+
+
 def refusal_of(trouble: Trouble) -> Refusal:
     return refuse(trouble.rule, trouble.file, trouble.node, trouble.what, trouble.why, trouble.do)
 

@@ -53,7 +53,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         elif ALONE in what:
             template = "crew.agree(bool({}))"
         reason = f"all workers follow the first one's answer: {found[0].what} may differ"
-        if facts.handmade and what == {BY_CHANCE.what}:
+        if facts.makes_batches and what == {BY_CHANCE.what}:
             template = "crew.drawn(lambda: {})"
             reason = "the same numbers for all workers, as if there was but one"
         yield edit(NAME, found[0].file, node, wrap(template), reason, (CREW,))

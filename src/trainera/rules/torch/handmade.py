@@ -44,7 +44,7 @@ from collections.abc import Iterator
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts
-from trainera.rules.torch._tools import Finding, after, edit, refuse, wrap
+from trainera.rules.torch._tools import Finding, after, cannot_grow, edit, named, wrap
 
 NAME = "handmade"
 
@@ -52,10 +52,7 @@ NAME = "handmade"
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     for node, spot in facts.handmade.items():
         if options.batch == "per-worker":
-            what = "the script makes its batches itself: they cannot be made larger"
-            why = "how many rows a batch has is written in the script"
-            do = "leave out --batch per-worker, and change the batch size in the script"
-            yield refuse(NAME, spot.file, node, what, why, do)
+            yield cannot_grow(spot.file, node)
             continue
         reason = "every worker makes the batch, the same one, and trains on its rows of it"
         yield edit(NAME, spot.file, node, wrap("crew.cut({})"), reason, (CREW,))
@@ -63,7 +60,8 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     for node, loop in loops.items():
         reason = "until the batch is cut all workers draw the same random numbers"
         if isinstance(node, ast.For):
-            yield edit(NAME, loop.file, node.iter, wrap("crew.steps({})"), reason, (CREW,))
+            template = named("crew.steps({})", facts.names.get(node))
+            yield edit(NAME, loop.file, node.iter, wrap(template), reason, (CREW,))
         elif isinstance(node, ast.While):
             yield edit(NAME, loop.file, node.test, wrap("crew.next_step({})"), reason, (CREW,))
             if any(isinstance(part, ast.Break) for part in ast.walk(node)):

@@ -21,6 +21,12 @@ before it is cut.
 With `--batch per-worker` every worker reads a batch of its own (`per_worker=True`): a step takes N
 batches of the script's at once, and an epoch has as many fewer steps.
 
+What gives the script's own batches one after another is split, too: a generator function of the
+script's that picks rows by random numbers or the same parts of several tables, a random order in
+parts (`torch.randperm(n).split(32)`), several tables in the same parts
+(`zip(xs.split(32), ys.split(32))`). Every worker makes the whole batch, from random numbers that
+all share, and takes its rows; that they are rows is tried and compared as `handmade` says.
+
 **Limits.** An evaluation whose figures cannot be combined over workers keeps its loader whole:
 every worker evaluates all of it, which costs time but is right. In training it is refused. A first
 batch that is taken ahead of the loops, e.g. to draw it in each epoch, every worker takes whole.
@@ -34,7 +40,7 @@ from trainera.plan import Options
 from trainera.read.accounts import deferrable
 from trainera.read.facts import Facts, LoaderFact
 from trainera.read.kinds import External, Func, Kind
-from trainera.rules.torch._tools import Finding, edit, wrap
+from trainera.rules.torch._tools import Finding, cannot_grow, edit, named, wrap
 
 NAME = "split"
 ROW_BY_ROW = {
@@ -71,13 +77,16 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             "each worker reads its slice of every batch; batches, order and steps stay the same"
         )
         if options.batch == "per-worker" and node in facts.training_loaders:
+            if loader.own:
+                yield cannot_grow(loader.file, node)
+                continue
             options_text += ", per_worker=True"
             reason = "each worker reads a batch of its own: one step takes as many as there are"
         yield edit(
             NAME,
             loader.file,
             node,
-            wrap("crew.split({}" + options_text + ")"),
+            wrap(named("crew.split({}" + options_text + ")", facts.names.get(node))),
             reason + extra,
             (CREW,),
         )

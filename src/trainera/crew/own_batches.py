@@ -1,0 +1,95 @@
+"""Batches that the script's own code gives one after another: a generator, a table in parts.
+
+Every worker makes the whole batch, from the random numbers that all share, and takes its rows.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from trainera.crew.independence import Watch
+from trainera.crew.passes import Pass
+from trainera.crew.rows import Cutter, refuse_numbers
+from trainera.crew.sharing import Shared
+from trainera.crew.state import CREW, StepValues
+from trainera.crew.streams import STREAMS
+
+WATCHED_STEPS = 2
+
+
+class OwnBatches(Shared):
+    """An iterable of batches, each of which is shared; all else is as what it was made of."""
+
+    _watch: Watch | None = None
+
+    def __init__(self, batches: Any, skip_empty: bool) -> None:
+        for name in (*vars(Shared), *vars(StepValues), *vars(StepValues())):
+            if not name.startswith("_") and hasattr(batches, name):
+                raise TypeError(
+                    f"cannot share the batches of a {type(batches).__name__}: its attribute "
+                    f"{name!r} would be hidden by that of what shares them; give it another name"
+                )
+        super().__init__()
+        self._batches = batches
+        self._skip_empty = skip_empty
+        self._cutter = RowCutter()
+        self._watch = None
+        self._pass: Iterator[Any] | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        if CREW.size == 1:
+            CREW.last = self
+            return iter(self._batches)
+        if self._pass is not None:  # a generator goes on where next() left it
+            return self._pass
+        STREAMS.synchronise()
+        held_own = STREAMS.to_shared()
+        try:
+            batches = iter(self._batches)
+        finally:
+            STREAMS.back(held_own)
+        return Pass(self, batches, None, self._cutter, self._stand_in, self._skip_empty)
+
+    def __next__(self) -> Any:
+        if CREW.size == 1:
+            CREW.last = self
+            return next(self._batches)
+        if self._pass is None:
+            self._pass = iter(self)
+        return next(self._pass)
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_batches":  # asked for by copy and pickle before there is one
+            raise AttributeError(name)
+        return getattr(self._batches, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """What the script sets is for the object that it made."""
+        if name in vars(self) or "_pass" not in vars(self):
+            object.__setattr__(self, name, value)
+        else:
+            setattr(self._batches, name, value)
+
+    def _set_step(self, whole: int, mine: int) -> None:
+        super()._set_step(whole, mine)
+        if self.begun == 1 and self._watch is None:
+            self._watch = Watch()
+        if self.begun > WATCHED_STEPS:
+            self._pass_ended()
+        if self._watch is not None:
+            self._watch.rows = mine or min(2, whole)
+
+    def _pass_ended(self) -> None:
+        if self._watch is not None:
+            self._watch.end()
+        self._watch = None
+
+
+class RowCutter(Cutter):
+    """Cuts what is made of rows alone."""
+
+    def cut(self, batch: Any, count: int, start: int, stop: int) -> Any:
+        refuse_numbers(batch)
+        return super().cut(batch, count, start, stop)
