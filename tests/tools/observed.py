@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.tools.runs import Runner
 from trainera.verify.decide import before_parallel, decide
-from trainera.verify.files import put_back
+from trainera.verify.files import settle
 from trainera.verify.run import Request, Side
 from trainera.verify.verdict import Verdict
 
@@ -30,7 +30,7 @@ def observed(
     if choices is not None:
         settings["choices"] = str(choices)
     run = runner.run(script, work, arguments, workers, timeout, observer=settings, engine=engine)
-    put_back(directory)
+    settle(directory)
     failed = [status for status in run.statuses if status != 0]
     words = "\n".join(
         (directory / f"stderr-{rank}").read_text(errors="replace")

@@ -39,9 +39,12 @@ class Ended:
 
 
 def environment(
-    records: Path, *, script: bool, phases: bool, threads: int | None
+    records: Path, *, script: bool, phases: bool, threads: int | None, journal: Path | None = None
 ) -> dict[str, str]:
-    """The environment that has the processes of a run measured, each into a file of `records`."""
+    """The environment that has the processes of a run measured, each into a file of `records`.
+
+    What they overwrite is kept in the `journal`.
+    """
     found = dict(os.environ)
     folder = str(Path(hooks.__file__).parent)
     found["PYTHONPATH"] = os.pathsep.join(filter(None, [folder, found.get("PYTHONPATH")]))
@@ -49,6 +52,8 @@ def environment(
     found[meter.PARENT] = str(os.getpid())
     found[meter.ROLE] = "script" if script else "workers"
     found[meter.PHASES] = str(int(phases))
+    if journal is not None:
+        found[meter.JOURNAL] = str(journal)
     # One seed for the hashes of strings in all runs, as `run` gives it to workers.
     found.setdefault("PYTHONHASHSEED", "0")
     found["PYTHONUNBUFFERED"] = "1"

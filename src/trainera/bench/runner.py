@@ -1,5 +1,6 @@
 """Makes the runs of an experiment, one after the other, and stores each as soon as it is over."""
 
+import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from trainera.bench.process import Ended, command, environment, run_process
 from trainera.bench.progress import Progress
 from trainera.bench.results import DeviceEnergy, Power, Result, State
 from trainera.errors import Status
+from trainera.launch.journal import put_back
 from trainera.store import Store
 
 
@@ -41,6 +43,8 @@ def run_experiment(
     """Makes what is still planned; how many runs of the experiment are now in which state."""
     planned = [(one.id, from_data(one.plan)) for one in store.planned(experiment)]
     progress = Progress([run for _, run in planned], store.results(experiment))
+    journal = store.path.with_name(f"{store.path.name}.files").absolute()
+    _restore(journal)  # of a run that was cut off
     hopeless: dict[tuple[str, str | None, str], Result] = {}
     for number, (key, run) in enumerate(planned):
         kind = (run.subject.name, run.strategy.engine, run.strategy.batch)
@@ -52,7 +56,10 @@ def run_experiment(
         if number and settings.cool_down_s:
             time.sleep(settings.cool_down_s)
         say(progress.before(run))
-        result = run_once(run, settings, meters)
+        try:
+            result = run_once(run, settings, meters, journal)
+        finally:
+            _restore(journal)
         store.finish({key: result})
         say(progress.after(run, result))
         if result.state == "refused":
@@ -60,8 +67,14 @@ def run_experiment(
     return store.counts(experiment)
 
 
-def run_once(run: Run, settings: Settings, meters: Meters) -> Result:
-    """One run, measured."""
+def _restore(journal: Path) -> None:
+    """The user's files, as they were before a run."""
+    put_back(journal)
+    shutil.rmtree(journal, ignore_errors=True)
+
+
+def run_once(run: Run, settings: Settings, meters: Meters, journal: Path | None = None) -> Result:
+    """One run, measured. What it overwrites of the user's files is kept in the journal."""
     sampled = run.kind == "energy" and bool(meters)
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
@@ -73,6 +86,7 @@ def run_once(run: Run, settings: Settings, meters: Meters) -> Result:
             script=run.strategy.engine is None,
             phases=settings.phases,
             threads=settings.threads,
+            journal=None if run.subject.own_folder else journal,
         )
         place = folder / "work" if run.subject.own_folder else Path.cwd()
         sampler = Sampler(meters) if sampled else None

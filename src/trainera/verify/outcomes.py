@@ -64,7 +64,8 @@ def floors_of(norms: dict[str, float]) -> dict[str, float]:
     groups = {}
     for name in norms:
         last = name.rpartition(".")[2]
-        groups[name] = (name.partition(" ")[0], last) if last in _STATES else ("", "")
+        kind, blank, _ = name.partition(" ")  # names in a checkpoint have none
+        groups[name] = (kind if blank else "", last) if last in _STATES else ("", "")
     most: dict[tuple[str, str], float] = {}
     for name, norm in norms.items():
         most[groups[name]] = max(most.get(groups[name], 0.0), norm)

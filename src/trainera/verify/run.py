@@ -10,7 +10,7 @@ from pathlib import Path
 
 from trainera.launch import local
 from trainera.plan import Converted
-from trainera.verify.files import put_back
+from trainera.verify.files import settle
 
 _STACK_S = 1.0
 """How long workers are given to write down where they are."""
@@ -142,7 +142,7 @@ def observe(
             ),
         )
     finally:
-        put_back(directory)
+        settle(directory)
     stacks: tuple[str, ...] = ()
     if watch.stuck:
         found = [directory / f"stack-{rank}" for rank in range(workers)]

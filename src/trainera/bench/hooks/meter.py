@@ -26,6 +26,8 @@ PARENT = "TRAINERA_METER_PARENT"
 """The process that started the run."""
 ROLE = "TRAINERA_METER_ROLE"
 """``script`` if the process that is started is the script itself, ``workers`` if it starts them."""
+JOURNAL = "TRAINERA_METER_JOURNAL"
+"""Where files are kept that the run overwrites, if they are to be kept."""
 PHASES = "TRAINERA_METER_PHASES"
 """``0`` leaves the phases of a step out."""
 
@@ -65,6 +67,7 @@ class Meter:
         self.inner_calls = 0
         self.thread = threading.get_ident()
         self.synchronise: Callable[[], None] | None = None
+        self.journal: Any = None
         self.errors: list[str] = []
 
     def now(self) -> float:
@@ -113,10 +116,24 @@ def start() -> None:
         return
     meter = Meter()
     sys.meta_path.insert(0, _AfterImport("torch", lambda torch: _hook_torch(torch, meter)))
+    if os.environ.get(JOURNAL):
+        _keep_files(meter, Path(os.environ[JOURNAL]))
     if os.environ.get(PHASES) != "0":
         name = "horovod.torch.mpi_ops"
         sys.meta_path.insert(0, _AfterImport(name, lambda module: _hook_horovod(module, meter)))
     atexit.register(_write, meter, Path(folder) / f"{rank}.json", os.getpid())
+
+
+def _keep_files(meter: Meter, folder: Path) -> None:
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    place = Path(__file__).absolute().parents[2] / "launch" / "journal.py"
+    spec = spec_from_file_location("_trainera_journal", place)
+    if spec is not None and spec.loader is not None:
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        meter.journal = module.Journal(folder)
+        meter.journal.install()
 
 
 class _AfterImport:
@@ -146,6 +163,8 @@ class _AfterImport:
 
 def _hook_torch(torch: "Any", meter: Meter) -> None:
     try:
+        if meter.journal is not None:
+            meter.journal.watch_torch(torch)
         _hook_loaders(torch, meter)
         _hook_optimizers(torch, meter, timed=os.environ.get(PHASES) != "0")
         if os.environ.get(PHASES) != "0":

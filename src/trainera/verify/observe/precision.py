@@ -5,7 +5,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from trainera.verify.observe.digest import NARROW, leaves, widened
+from trainera.verify.observe.digest import NARROW, leaves, replaced, widened
+from trainera.verify.observe.record import put
 
 
 class FullPrecision(TorchFunctionMode):
@@ -60,4 +61,31 @@ def install() -> None:
         original_scaler(self, *args, **{**options, "enabled": False})
 
     torch.amp.GradScaler.__init__ = unscaled  # type: ignore[method-assign]
+    put(torch, "load", _loading_wide(torch.load))
     FullPrecision().__enter__()  # type: ignore[no-untyped-call]
+
+
+def _loading_wide(original: Any) -> Any:
+    """torch.load, of a file that an ordinary run has written.
+
+    It puts tensors together from their memory, which only goes by the type that they have there.
+    """
+
+    def load(*args: Any, **options: Any) -> Any:
+        with torch._C.DisableTorchFunction():
+            found = original(*args, **options)
+            for one in leaves(found):
+                if isinstance(one, torch.nn.Module):
+                    one.double()
+            return replaced(found, _widened_leaf)
+
+    return load
+
+
+def _widened_leaf(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.dtype not in NARROW:
+        return tensor
+    wide = tensor.detach().double()
+    if isinstance(tensor, torch.nn.Parameter):
+        return torch.nn.Parameter(wide, requires_grad=tensor.requires_grad)
+    return wide.requires_grad_(tensor.requires_grad)

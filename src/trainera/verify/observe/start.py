@@ -24,9 +24,9 @@ def begin(content: dict[str, Any]) -> None:
     import numpy
     import torch
 
+    from trainera.launch.journal import Journal
     from trainera.verify.observe import precision
     from trainera.verify.observe.chance import Chance
-    from trainera.verify.observe.files import Journal
     from trainera.verify.observe.leaving import Leaving
     from trainera.verify.observe.record import Recorder
     from trainera.verify.observe.samples import Samples
@@ -51,7 +51,7 @@ def begin(content: dict[str, Any]) -> None:
     samples.on_end_of_epoch = state.end_of_epoch
     steps.install()
     state.install()
-    _watch_writer(journal)
+    journal.watch_torch(torch)
     if settings.exact:
         chance.install()
     put(torch, "compile", _uncompiled)
@@ -124,19 +124,6 @@ def _shift_seeds(by: int) -> None:
     put(torch, "manual_seed", shifted(torch.manual_seed))
     put(random, "seed", shifted(random.seed))
     put(numpy.random, "seed", shifted(numpy.random.seed))
-
-
-def _watch_writer(journal: Any) -> None:
-    """torch writes its files from C++, which no audit hook hears of."""
-    import torch
-
-    original = torch.serialization._open_zipfile_writer_file.__init__
-
-    def begin(one: Any, name: Any) -> None:
-        journal.before_writing(name)
-        original(one, name)
-
-    put(torch.serialization._open_zipfile_writer_file, "__init__", begin)
 
 
 def _uncompiled(model: Any = None, *args: Any, **options: Any) -> Any:

@@ -1,7 +1,8 @@
-"""Keeps what a run overwrites, so that both runs begin alike and nothing of the user's is lost.
+"""Keeps what a run overwrites, so that all runs begin alike and nothing of the user's is lost.
 
 An audit hook is told of every file before it is opened. What was there is copied away the first
-time; the launcher puts it back after the run (`trainera.verify.files`).
+time; who has started the run puts it back when that is over. A file of its own for all this: it is
+also loaded by its path, into processes that import nothing of trainera.
 """
 
 import json
@@ -28,7 +29,7 @@ class Journal:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory / "files"
-        self._directory.mkdir(exist_ok=True)
+        self._directory.mkdir(parents=True, exist_ok=True)
         self._own = str(directory.resolve())
         self._seen: set[str] = set()
         self._busy = threading.local()
@@ -37,9 +38,16 @@ class Journal:
         """From now on, in this process and in those that it forks."""
         sys.addaudithook(self._hook)
 
-    def before_writing(self, path: Any) -> None:
-        """For writers that Python is not told of."""
-        self._note(path, directory=False)
+    def watch_torch(self, torch: Any) -> None:
+        """torch writes its files from C++, which no audit hook hears of."""
+        writer = torch.serialization._open_zipfile_writer_file
+        original = writer.__init__
+
+        def begin(one: Any, name: Any) -> None:
+            self._note(name, directory=False)
+            original(one, name)
+
+        writer.__init__ = begin
 
     def _hook(self, event: str, args: Any) -> None:
         if event == "open":
@@ -90,6 +98,35 @@ class Journal:
             if existed and Path(path).is_file():
                 shutil.copy2(path, self._directory / f"{name}.before")
         draft.unlink()
+
+
+def changed_paths(directory: Path) -> list[Path]:
+    """What a run has written to, in the order in which it did."""
+    return [Path(entry["path"]) for entry, _ in _entries(directory)]
+
+
+def put_back(directory: Path) -> None:
+    """Undoes every change that is in the journal of the run, the latest first."""
+    directories = []
+    for entry, path in reversed(_entries(directory)):
+        target = Path(entry["path"])
+        if entry["directory"]:
+            directories.append(target)
+            continue
+        before = path.with_suffix(".before")
+        with suppress(OSError):
+            if before.exists():
+                shutil.copy2(before, target)
+            elif not entry["existed"]:
+                target.unlink(missing_ok=True)
+    for target in sorted(directories, key=lambda one: len(one.parts), reverse=True):
+        with suppress(OSError):
+            os.rmdir(target)  # noqa: PTH106 (only when it is empty)
+
+
+def _entries(directory: Path) -> list[tuple[dict[str, Any], Path]]:
+    found = [(json.loads(path.read_text()), path) for path in (directory / "files").glob("*.json")]
+    return sorted(found, key=lambda entry: float(entry[0]["time_s"]))
 
 
 def _of_download() -> bool:
