@@ -1,6 +1,8 @@
 """``trainera bench`` from the command line to the store."""
 
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -98,6 +100,69 @@ def test_a_script_that_fails_is_told_and_tried_again(
     assert done.returncode == 0, done.stderr
     with Store(folder / "trainera-bench.db", create=False) as store:
         assert store.counts(1) == {"done": 2}
+
+
+WRITES = """\
+import os
+assert not os.path.exists("new.txt"), "a run began with what another left"
+open("new.txt", "w").write("1")
+open("mine.txt", "a").write("2")
+print("accuracy 0.5", flush=True)
+{then}
+"""
+
+
+def test_the_files_of_the_user_are_left_as_they_were(
+    folder: Path, quick: Path, trainera: Program
+) -> None:
+    quick.write_text(WRITES.format(then=""))
+    (folder / "mine.txt").write_text("precious")
+    done = trainera("bench", "quick.py", "--strategies", "sequential", "--repetitions", "2")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "mine.txt").read_text() == "precious"
+    assert {path.name for path in folder.iterdir()} == {"quick.py", "mine.txt", "trainera-bench.db"}
+
+
+def test_so_they_are_after_kill_9_and_going_on(
+    folder: Path, quick: Path, trainera: Program
+) -> None:
+    quick.write_text(
+        WRITES.format(then="import time; time.sleep(0 if os.path.exists('go') else 60)")
+    )
+    (folder / "mine.txt").write_text("precious")
+    command = ("bench", "quick.py", "--strategies", "sequential", "--repetitions", "1")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "trainera", *command, "--warm-up", "0"],
+        cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    for _ in range(600):
+        if (folder / "mine.txt").read_text() == "precious2":
+            break
+        time.sleep(0.05)
+    process.kill()
+    process.wait(10)
+    (folder / "go").touch()
+    done = trainera(*command, "--warm-up", "0")
+    assert done.returncode == 0, done.stderr
+    assert (folder / "mine.txt").read_text() == "precious"
+    assert not (folder / "new.txt").exists()
+
+
+def test_a_metric_that_nothing_matches_is_told(
+    folder: Path, quick: Path, trainera: Program
+) -> None:
+    command = ("bench", "quick.py", "--strategies", "sequential", "--repetitions", "1")
+    done = trainera(*command, "--metric", "f1 ([0-9.]+)")
+    assert done.returncode == 0, done.stderr
+    assert "no line of its output matches 'f1 ([0-9.]+)'" in done.stderr
+
+
+def test_what_is_no_python_is_not_run(folder: Path, quick: Path, trainera: Program) -> None:
+    quick.write_text("def f(:\n")
+    done = trainera("bench", "quick.py")
+    assert done.returncode == 2
+    assert "quick.py:1:7: syntax: invalid syntax" in done.stderr
+    assert not (folder / "trainera-bench.db").exists()
 
 
 def test_a_refused_script_is_refused_once(folder: Path, trainera: Program) -> None:

@@ -92,7 +92,24 @@ def test_faster_but_learning_worse_is_not_recommended() -> None:
     )
     assert found.best == "ddp 2"
     (remark,) = found.remarks
-    assert remark.startswith("ddp 2 per-worker is faster still, but it learns worse")
+    assert remark.startswith("ddp 2 per-worker was faster still, but it learns worse")
+
+
+def test_runs_of_one_seed_have_no_interval() -> None:
+    found = verdict(
+        made_runs("sequential", SLOW, metrics=[0.8] * 5),
+        made_runs("ddp 2", FAST, workers=2, metrics=[0.7] * 5),
+    )
+    (remark,) = found.remarks
+    assert (
+        "changes by -0.1 (in all runs alike, as they have one seed" in remark
+    )
+
+
+def test_runs_that_print_no_figure() -> None:
+    runs = [*made_runs("sequential", SLOW), *made_runs("ddp 2", FAST)]
+    found = verdict([replace(one, metric=None, metric_name="") for one in runs])
+    assert any("so whether they learn as well is not compared" in one for one in found.remarks)
 
 
 def test_a_last_digit_is_not_learning_worse() -> None:

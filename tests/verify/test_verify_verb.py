@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.verify.mutants import SCRIPTS
 
@@ -55,6 +56,42 @@ def test_equivalent_leaves_files_as_they_were(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.pt", "page.html", "train.py"]
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == 2 and "http://" not in page.replace("http://www.w3.org", "")
+
+
+RESUMES = """\
+import os
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(0)
+x, y = torch.load("data.pt")
+loader = DataLoader(TensorDataset(x, y), batch_size=8, shuffle=True)
+model = nn.Sequential(nn.Conv1d(1, 4, 3), nn.BatchNorm1d(4), nn.Flatten(), nn.Linear(16, 1))
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+if os.path.exists("last.pt"):
+    saved = torch.load("last.pt")
+    model.load_state_dict(saved["model"])
+    optimizer.load_state_dict(saved["optimizer"])
+for epoch in range(2):
+    for a, b in loader:
+        optimizer.zero_grad()
+        nn.functional.mse_loss(model(a), b).backward()
+        optimizer.step()
+torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, "last.pt")
+"""
+
+
+def test_what_an_ordinary_run_has_saved_is_loaded(tmp_path: Path) -> None:
+    """In float32; and the bias before a batch normalisation has moments of nothing but rounding."""
+    (tmp_path / "train.py").write_text(RESUMES)
+    torch.manual_seed(1)
+    x = torch.randn(24, 1, 6)
+    torch.save((x, x.sum(2)), tmp_path / "data.pt")
+    first = verify(tmp_path, "train.py", "-n", 2)
+    assert first.stdout.startswith("EQUIVALENT"), first.stdout + first.stderr
+    subprocess.run([sys.executable, "train.py"], cwd=tmp_path, check=True, timeout=120)
+    again = verify(tmp_path, "train.py", "-n", 2)
+    assert again.stdout.startswith("EQUIVALENT"), again.stdout + again.stderr
 
 
 def test_steps_bound_the_run_in_float32(tmp_path: Path) -> None:

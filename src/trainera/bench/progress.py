@@ -33,11 +33,13 @@ class Progress:
         self._left.remove(run)
         self._learn(result)
         if result.state != "done":
-            first = result.message.strip().splitlines()
-            return f"    {result.state}: {first[-1] if first else 'no reason given'}"
+            lines = [line for line in result.message.splitlines() if any(map(str.isalpha, line))]
+            return f"    {result.state}: {lines[-1].strip() if lines else 'no reason given'}"
         parts = [] if result.time_s is None else [f"{result.time_s:.2f} s"]
         if result.metric is not None:
             parts.append(f"{result.metric_name} {result.metric:g}")
+        elif run.subject.metric:
+            parts.append(f"no line of its output matches '{run.subject.metric}'")
         return f"    {', '.join(parts)}"
 
     def skip(self, run: Run) -> None:

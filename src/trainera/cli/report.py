@@ -141,6 +141,8 @@ def _export(found: "Document", form: Form, output: Path | None) -> None:
             raise UserError(f"MLflow: {error}", Status.FAILED) from None
         place = "" if output is None else f" --backend-store-uri sqlite:///{output}/mlflow.db"
         look = f"mlflow ui{place}"
+        if importlib.util.find_spec("flask") is None:
+            look += " (of the whole mlflow: pip install mlflow)"
     left = len(found.results) - count
     kept = f"; {left} were there already or did not finish" if left else ""
     render.say(f"trainera: {count} runs written{kept}. Look at them with: {look}")

@@ -73,7 +73,7 @@ def verify(
             metavar="K",
             help="Where random numbers stand in the way of a comparison step by step, compare the "
             "results of K runs each.",
-            min=3,
+            min=5,
             show_default=False,
         ),
     ] = None,

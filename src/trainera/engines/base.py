@@ -77,4 +77,5 @@ class Engine:
         absent = [module for module in self.needs if importlib.util.find_spec(module) is None]
         if not absent:
             return None
-        return f"{self.title} needs {', '.join(absent)}, which is not installed: {self.get}"
+        is_not = "which is not" if len(absent) == 1 else "which are not"
+        return f"{self.title} needs {' and '.join(absent)}, {is_not} installed: {self.get}"

@@ -115,10 +115,14 @@ def _gain(comparison: Comparison, row: Row) -> str:
 
 
 def _warning(comparison: Comparison, row: Row) -> str:
-    assert row.metric_change is not None
+    change = row.metric_change
+    assert change is not None
+    spread = interval(change)
+    if change.low == change.high:
+        spread = "in all runs alike, as they have one seed: see --seed-argument"
     return (
-        f"{row.strategy} is faster still, but it learns worse: its {comparison.metric_name} "
-        f"changes by {row.metric_change.value:+.3g} ({interval(row.metric_change)})."
+        f"{row.strategy} was faster still, but it learns worse: its {comparison.metric_name} "
+        f"changes by {change.value:+.3g} ({spread})."
     )
 
 
@@ -131,6 +135,11 @@ def _remarks(comparison: Comparison) -> list[str]:
             f"An efficiency above {IMPOSSIBLE:g} says that the runs of {comparison.reference} were "
             "held up, by other load or by threads that wait for each other: measure on an idle "
             "machine, or with --threads 1."
+        )
+    if len(comparison.rows) > 1 and all(row.metric is None for row in comparison.rows):
+        found.append(
+            "No accuracy or other figure was found in what the runs print, so whether they learn "
+            "as well is not compared: see --metric."
         )
     for state in ("failed", "refused"):
         names = sorted({one.strategy for one in comparison.results if one.state == state})

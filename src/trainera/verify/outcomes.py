@@ -153,8 +153,13 @@ def _compare_output(found: Comparison, texts: tuple[Path, Path]) -> None:
         if result.ignored:
             where = name or "stdout"
             found.notes.append(
-                f"{where}: {result.ignored} numbers look like times, speeds or memory and were "
-                "not compared"
+                f"{where}: {result.ignored} "
+                + (
+                    "number looks like a time, speed or memory and was "
+                    if result.ignored == 1
+                    else "numbers look like times, speeds or memory and were "
+                )
+                + "not compared"
             )
         if result.mismatch is not None:
             place = f"{name} line {result.mismatch.line}".strip()
