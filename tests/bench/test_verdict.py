@@ -101,9 +101,7 @@ def test_runs_of_one_seed_have_no_interval() -> None:
         made_runs("ddp 2", FAST, workers=2, metrics=[0.7] * 5),
     )
     (remark,) = found.remarks
-    assert (
-        "changes by -0.1 (in all runs alike, as they have one seed" in remark
-    )
+    assert "changes by -0.1 (in all runs alike, as they have one seed" in remark
 
 
 def test_runs_that_print_no_figure() -> None:

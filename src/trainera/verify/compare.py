@@ -89,11 +89,13 @@ class Comparison:
         other: float,
         *,
         scale: float = 0.0,
+        slack: float = 1.0,
         where: str = "",
     ) -> None:
-        """Compares two numbers, and notes what comes out."""
+        """Compares two numbers, and notes what comes out; `slack` times the tolerance will do."""
         distance = apart(one, other, scale)
-        limit = self.tolerance.at(step if step is not None else len(self.runs.sequential.steps))
+        at = step if step is not None else len(self.runs.sequential.steps)
+        limit = slack * self.tolerance.at(at)
         if distance > limit:
             self.differ(
                 quantity, step, sequential=shown(one), parallel=shown(other),

@@ -156,7 +156,7 @@ def test_so_it_does_where_the_loop_makes_its_batches() -> None:
         # One sample at a time.
         "def batches(x, y, n):\n    for i in torch.randperm(len(x)):\n        yield x[i], y[i]\n",
         # One stretch of time after another.
-        "def batches(x, y, n):\n    for i in range(0, 32, n):\n        yield x[i:i+n], x[i+1:i+9]\n",
+        "def batches(x, y, n):\n    for i in range(0, 9, n):\n        yield x[i:i+n], x[i+1:i+9]\n",
         # Turned.
         BY_ORDER.replace("x[j], y[j]", "x[j].T, y[j].T"),
         # Something that is no row.
