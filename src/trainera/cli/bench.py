@@ -25,14 +25,15 @@ _ARGUMENTS = "trainera.arguments"
 
 EPILOG = """\
 [bold]Examples[/bold]
-  trainera bench                                all workloads, tiny, once
-  trainera bench mnist_cnn --size small         one workload, five times
-  trainera bench train.py --engines ddp -n 1,2 --metric 'accuracy ([0-9.]+)' -- --epochs 2
+  trainera bench                          all workloads, tiny, once
+  trainera bench mnist_cnn --size small   one workload, five times
+  trainera bench train.py -n 1,2 --metric 'accuracy ([0-9.]+)' -- --epochs 2
   trainera bench --config experiment.toml --dry-run
-  trainera report                               what came out, as one HTML file
+  trainera report                         what came out, as one HTML file
 
 Stopped at any moment, the same command goes on where it was.
 What follows [bold]--[/bold] are arguments of your own scripts.
+What your script writes is put back after each run: all of them begin alike.
 The exit status is 1 if a run failed, 3 if a script was refused.
 """
 
@@ -59,24 +60,38 @@ def bench(
     config: Annotated[
         Path | None, typer.Option("--config", help="A TOML file with the experiment; flags win.")
     ] = None,
-    size: Annotated[str | None, typer.Option(help="Of the workloads: tiny, small, full.")] = None,
+    size: Annotated[
+        str | None, typer.Option(help="Of the workloads: tiny (if not given), small, full.")
+    ] = None,
     engines: Annotated[
         str | None, typer.Option(metavar="E,E…", help="Engines; every installed one if not given.")
     ] = None,
     workers: Annotated[
-        str | None, typer.Option("-n", "--workers", metavar="N,N…", help="Numbers of workers.")
+        str | None,
+        typer.Option(
+            "-n",
+            "--workers",
+            metavar="N,N…",
+            help="Numbers of workers, each with the batch kept and with a batch for each of "
+            "them; 1 and 2 if not given.",
+        ),
     ] = None,
     strategies: Annotated[
         str | None,
         typer.Option(
             metavar="S,S…",
-            help="Instead of engines and workers: sequential, ddp:2, ddp:2:per-worker, "
-            "ddp:2:per-worker:linear:warmup=2, …",
+            help="Instead of engines and workers: sequential, ddp:2, ddp:2:per-worker, with "
+            ":linear and :warmup=2 behind it, …",
         ),
     ] = None,
-    repetitions: Annotated[int | None, typer.Option(help="Timed runs of each.")] = None,
+    repetitions: Annotated[
+        int | None, typer.Option(help="Timed runs of each: 5 of your scripts, 1, 5 or 10 by size.")
+    ] = None,
     energy_runs: Annotated[int | None, typer.Option(help="Runs for energy among them.")] = None,
-    warm_up: Annotated[int | None, typer.Option(help="Runs before, which do not count.")] = None,
+    warm_up: Annotated[
+        int | None,
+        typer.Option(help="Runs before, which do not count: 1, but none of tiny workloads."),
+    ] = None,
     cool_down_s: Annotated[
         float | None, typer.Option("--cool-down", metavar="S", help="Pause between runs.")
     ] = None,

@@ -123,6 +123,10 @@ def svg(chart: Any) -> str:
     """The picture as text, in the fonts that the reader has."""
     file = io.StringIO()
     chart.configure(font="Arial, Liberation Sans, DejaVu Sans, sans-serif").configure_axis(
-        labelFontSize=12, titleFontSize=12, titleFontWeight="normal", titlePadding=12
+        labelFontSize=12,
+        titleFontSize=12,
+        titleFontWeight="normal",
+        titlePadding=12,
+        labelSeparation=8,
     ).configure_legend(labelFontSize=12).configure_view(stroke=None).save(file, format="svg")
     return file.getvalue()
