@@ -196,7 +196,6 @@ class _Reader:
                 step.indices = None
             else:
                 step.indices = (step.indices + batch.indices) & _MASK
-            self._worker.rows += batch.count
         self._waiting.clear()
 
     def _finish(self, event: dict[str, Any]) -> None:
@@ -211,6 +210,7 @@ class _Reader:
         step.epoch = self._epoch
         step.printed = event["out"]
         self._worker.steps.append(step)
+        self._worker.rows += step.count
         self._step = Step()
 
 
