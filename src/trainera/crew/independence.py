@@ -2,11 +2,13 @@
 
 A script that makes its batches itself does not say what their rows are. If they are steps in time,
 a network that looks from one to another learns something else from a slice. So in the first steps
-each network that is trained is given halves of its rows as well, without gradients and in
+a copy of each network that is trained is given halves of its rows, without gradients and in
 evaluation mode, and must make of them what it made of all. What cannot be tried is let pass: random
 numbers, batch statistics that are kept nowhere, results without rows.
 """
 
+import contextlib
+import copy
 import random
 from typing import Any
 from weakref import WeakSet
@@ -55,7 +57,8 @@ class Watch:
         TRIED.add(module)
         self._depth += 1  # what is called from here is no call of the script's
         try:
-            together = mixes(module, args, kwargs, self.rows)
+            with contextlib.redirect_stdout(None):
+                together = mixes(double_of(module), args, kwargs, self.rows)
         finally:
             self._depth -= 1
         if together:
@@ -64,6 +67,14 @@ class Watch:
                 "of the batch, so that no worker can do with a part of them: they may be steps in "
                 "time. Put the samples in front, or draw batches of them from a DataLoader"
             )
+
+
+def double_of(module: Any) -> Any:
+    """A copy to be tried, so that what the network counts or draws for itself does not move."""
+    try:
+        return copy.deepcopy(module)
+    except Exception:  # it holds something that cannot be copied
+        return module
 
 
 def learns(module: Any) -> bool:

@@ -6,9 +6,11 @@ Every worker makes the whole batch, from the random numbers that all share, and 
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+
 from trainera.crew.independence import Watch
 from trainera.crew.passes import Pass
-from trainera.crew.rows import Cutter, refuse_numbers
+from trainera.crew.rows import Cutter, arrays_in, is_array, refuse_numbers
 from trainera.crew.sharing import Shared
 from trainera.crew.state import CREW, StepValues
 from trainera.crew.streams import STREAMS
@@ -20,6 +22,7 @@ class OwnBatches(Shared):
     """An iterable of batches, each of which is shared; all else is as what it was made of."""
 
     _watch: Watch | None = None
+    _weighs_nothing_yet = True
 
     def __init__(self, batches: Any, skip_empty: bool) -> None:
         for name in (*vars(Shared), *vars(StepValues), *vars(StepValues())):
@@ -31,7 +34,7 @@ class OwnBatches(Shared):
         super().__init__()
         self._batches = batches
         self._skip_empty = skip_empty
-        self._cutter = RowCutter()
+        self._cutter = BatchCutter()
         self._watch = None
         self._pass: Iterator[Any] | None = None
 
@@ -65,6 +68,13 @@ class OwnBatches(Shared):
             raise AttributeError(name)
         return getattr(self._batches, name)
 
+    def __repr__(self) -> str:
+        return repr(self._batches)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # for isinstance
+        return type(self._batches)
+
     def __setattr__(self, name: str, value: Any) -> None:
         """What the script sets is for the object that it made."""
         if name in vars(self) or "_pass" not in vars(self):
@@ -77,19 +87,55 @@ class OwnBatches(Shared):
         if self.begun == 1 and self._watch is None:
             self._watch = Watch()
         if self.begun > WATCHED_STEPS:
-            self._pass_ended()
+            self._end_watch()
         if self._watch is not None:
             self._watch.rows = mine or min(2, whole)
 
     def _pass_ended(self) -> None:
+        self._end_watch()
+        self._cutter.check_unchanged()
+
+    def _end_watch(self) -> None:
         if self._watch is not None:
             self._watch.end()
         self._watch = None
 
 
 class RowCutter(Cutter):
-    """Cuts what is made of rows alone."""
+    """Cuts what is made of rows alone, and sees whether they stay what they are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: list[tuple[torch.Tensor, int]] = []
+        """Batches that are parts of a table, and how often that had been changed."""
 
     def cut(self, batch: Any, count: int, start: int, stop: int) -> Any:
         refuse_numbers(batch)
+        self._parts += [
+            (one, one._version)
+            for one in arrays_in(batch)
+            if isinstance(one, torch.Tensor) and one._is_view() and not one.is_inference()
+        ]
+        return super().cut(batch, count, start, stop)
+
+    def check_unchanged(self) -> None:
+        """Raises if the script has changed a table through the batches that were cut from it."""
+        parts, self._parts = self._parts, []
+        if any(one._version != version for one, version in parts):
+            raise RuntimeError(
+                "trainera: a batch that is a part of a table is changed in place, and so is the "
+                "table; each worker would change other rows of it: change a clone() of the batch"
+            )
+
+    def _cut_sequence(self, value: Any, count: int, rows: slice, place: str) -> Any:
+        if any(map(is_array, value)):  # tables side by side, however many rows they have
+            self.kinds[place] = "fields"
+        return super()._cut_sequence(value, count, rows, place)
+
+
+class BatchCutter(RowCutter):
+    """Cuts one batch after another."""
+
+    def cut(self, batch: Any, count: int, start: int, stop: int) -> Any:
+        self.check_unchanged()
         return super().cut(batch, count, start, stop)

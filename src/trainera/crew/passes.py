@@ -6,6 +6,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import WeakSet
 
 from trainera.crew.rows import Cutter, duplicate, row_count, slice_bounds
 from trainera.crew.sameness import COMPARED_STEPS, same_for_all
@@ -15,6 +16,16 @@ from trainera.crew.streams import STREAMS
 
 FOR_ITER = opcode.opmap.get("FOR_ITER")
 NOTHING = object()
+
+
+OPENED: "WeakSet[Pass]" = WeakSet()
+"""The passes that have a body open."""
+
+
+def pause_passes() -> None:
+    """The loop around all of them is over; they may be asked for more batches later."""
+    for one in list(OPENED):
+        one.pause()
 
 
 class StandIn:
@@ -103,6 +114,7 @@ class Pass:
             if STREAMS.bodies == 0:
                 STREAMS.synchronise()  # the first step may have drawn unequally
         self._opened = True
+        OPENED.add(self)
         STREAMS.open_body()
 
     def _advance(self) -> tuple[Planned, Any]:
@@ -164,6 +176,13 @@ class Pass:
         if stop > start:
             return step, cutter.cut(batch, count, start, stop)
         return step, None if self._skip_empty else cutter.cut(batch, count, 0, min(2, count))
+
+    def pause(self) -> None:
+        """Ends the body, as of a loop, but not the pass."""
+        OPENED.discard(self)
+        if self._opened and not self._closed:
+            self._opened = False
+            STREAMS.close_body()
 
     def close(self) -> None:
         """Ends the pass: the streams of random numbers are as if its body had drawn nothing."""

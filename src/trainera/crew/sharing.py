@@ -35,6 +35,8 @@ class Shared(StepValues):
     """Where batches come from that the workers share."""
 
     _skip_empty = False
+    _weighs_nothing_yet = False
+    """What was made for one loop, and has had no batch so far, says nothing of earlier ones."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,6 +51,7 @@ class Shared(StepValues):
         """The sum over the workers that have samples of this batch; the type is kept."""
         if CREW.size == 1:
             return value
+        self._check_begun()
         whole = reduce_values((value,), None if self.active else 0.0)[0]
         return linked(value, whole, float(self.active))
 
@@ -56,6 +59,7 @@ class Shared(StepValues):
         """The mean over the samples of this batch, of means over each worker's samples."""
         if CREW.size == 1:
             return value
+        self._check_begun()
         whole = reduce_values((value,), self.fraction, mean=True)[0]
         return linked(value, whole, self.fraction)
 
@@ -119,6 +123,7 @@ class Shared(StepValues):
         """
         if CREW.size == 1:
             return value
+        self._check_begun()
         if isinstance(value, list) and self._are_fields(value):
             return list(self.gather(tuple(value)))
         if parts > 1:
@@ -130,6 +135,13 @@ class Shared(StepValues):
         whole = concatenated(value, [piece for piece in pieces if piece is not None])
         start, _ = slice_bounds(self._step[0], CREW.rank, CREW.size)
         return linked_rows(value, whole, start, self._step[1])
+
+    def _check_begun(self) -> None:
+        if self._weighs_nothing_yet and not self.begun:
+            raise RuntimeError(
+                "trainera: a value of a batch is used after a loop that had no round: what it was "
+                "computed from belongs to an earlier loop, and what it weighs is not known any more"
+            )
 
     def _are_fields(self, value: list[Any]) -> bool:
         """Whether a list has one entry for each field of the batch, and not for each sample."""

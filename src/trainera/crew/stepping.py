@@ -12,6 +12,7 @@ from typing import Any
 
 from trainera.crew.independence import Watch
 from trainera.crew.own_batches import WATCHED_STEPS, RowCutter
+from trainera.crew.passes import pause_passes
 from trainera.crew.rows import row_count, slice_bounds
 from trainera.crew.sameness import COMPARED_STEPS, digests, same_for_all
 from trainera.crew.sharing import Shared
@@ -40,6 +41,7 @@ def next_step(goes_on: Any) -> Any:
         running = Steps(())
         running._asking = asking
         running._begin()
+    running._cutter.check_unchanged()
     running._end_round()
     if not goes_on:
         running._end()
@@ -47,7 +49,8 @@ def next_step(goes_on: Any) -> Any:
 
 
 def end_steps() -> None:
-    """The `while` loop before this is over, if it did not hear so when it asked."""
+    """The loop before this is over, which may not have heard so when it asked for more."""
+    pause_passes()
     caller = id(sys._getframe(1))
     for running in [one for one in RUNNING if one._asking[0] == caller]:
         running._end()
@@ -74,6 +77,7 @@ def cut(batch: Any) -> Any:
 class Steps(Shared):
     """A loop over anything, each round of which trains on one batch."""
 
+    _weighs_nothing_yet = True
     made = 0
     """Batches of all such loops: an inner one may begin anew with every step."""
 
@@ -170,6 +174,7 @@ class Rounds:
         if not self._opened:
             self._opened = True
             self._values._begin()
+        self._values._cutter.check_unchanged()
         self._values._end_round()
         try:
             return next(self._rounds)

@@ -9,7 +9,7 @@ from trainera.read.facts import Glance, LoaderFact, Spot
 from trainera.read.handmade import gives_structure
 from trainera.read.inside import holds_share
 from trainera.read.kinds import PLAIN, Bunch, Iter, Kind, Loader, Mapping, Nodes, Shard
-from trainera.read.lattice import element
+from trainera.read.lattice import element, loaders_of
 
 COLLECTORS = {"list", "tuple", "set", "sorted", "map", "filter", "sum", "min", "max", "any", "all"}
 """Builtins that go through all that they are given."""
@@ -27,7 +27,18 @@ class Batches(Draws):
             self._glances(node, frame)
             return PLAIN
         if not (self.loop_depth or self._glances(node, frame) or self.open_loops):
-            self.by_hand |= batches.origins if isinstance(batches, Loader) else batches.loaders
+            self.by_hand |= loaders_of(batches)
+        self.outdate(loaders_of(batches), "batch", frame)
+        if _asks_twice(node, frame):
+            self.trouble(
+                "split",
+                node,
+                frame,
+                loaders_of(batches),
+                what="two batches of one loader are taken at once",
+                why="what a slice weighs is known of the latest batch only",
+                do="use the first batch before the next one is taken",
+            )
         return element(batches)
 
     def _glances(self, node: ast.Call, frame: Frame) -> bool:
@@ -90,6 +101,19 @@ class Batches(Draws):
             why="what a slice of a batch that comes again weighs is not known any more",
             do="begin a new pass when one ends: while True: for batch in loader: …",
         )
+
+
+def _asks_twice(node: ast.Call, frame: Frame) -> bool:
+    """Whether one statement has several batches of the same iterator."""
+    statement = frame.file.statement_of(node)
+    if not isinstance(statement, ast.Assign | ast.Expr | ast.Return | ast.AugAssign):
+        return False
+    asked = ast.unparse(node)
+    return sum(ast.unparse(one) == asked for one in ast.walk(statement) if _is_call(one)) > 1
+
+
+def _is_call(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call)
 
 
 def _rows_of(batch: Kind, loaders: Nodes, nested: bool) -> Kind:

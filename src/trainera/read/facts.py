@@ -51,6 +51,10 @@ class LoopFact:
     backwards: set[ast.AST] = field(default_factory=set)
     handmade: bool = False
     """The script makes its batches itself: there is one only after it was cut (`handmade`)."""
+    direct: bool = True
+    """Its batches come in its own rounds, not in those of a loop inside of it alone."""
+    lingers: bool = False
+    """What gives its batches outlives it, and no other loop over batches is around it."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ from trainera.read.picking import (
     last,
     libraries_of,
     names,
+    root,
     shuffled,
     stacks_behind,
     training_functions,
@@ -42,17 +43,30 @@ def batch_streams(files: Files) -> frozenset[ast.AST]:
     functions = functions_by_name(files)
     train = training_functions(functions)
     makers = {name for name, nodes in functions.items() if all(map(_yields_batches, nodes))}
+    methods = makers & _methods(files)
     makers |= _iterable_classes(files)
     found: set[ast.AST] = set()
     for file in files.values():
         libraries = libraries_of(file)
         for node in file.nodes:
             if isinstance(node, ast.Call) and last(node.func) in makers:
-                if ast.unparse(node.func).split(".")[0] not in libraries:
+                named = isinstance(node.func, ast.Name)
+                if named or (last(node.func) in methods and root(node.func) not in libraries):
                     found.add(node)
             elif isinstance(node, ast.For) and goes_backward(node, train):
                 found.update(_in_parts(node, file))
     return frozenset(found)
+
+
+def _methods(files: Files) -> set[str]:
+    return {
+        one.name
+        for file in files.values()
+        for node in file.nodes
+        if isinstance(node, ast.ClassDef)
+        for one in node.body
+        if isinstance(one, Function)
+    }
 
 
 def _iterable_classes(files: Files) -> set[str]:
@@ -141,10 +155,30 @@ def _yields_batches(function: Function) -> bool:
             return False  # a stretch of time, perhaps
         rows.update(same)
     chosen = _made_of(code, rows, chosen)
+    lists = _lists(code, shuffled(function))
     given = [one for node in yields for one in items(node.value)]
     return all(node.value is not None for node in yields) and all(
-        _is_rows(one, rows, chosen) for one in given
+        _is_rows(one, rows, chosen) and not _is_list(one, lists) for one in given
     )
+
+
+def _lists(code: list[ast.AST], shuffled_lists: set[str]) -> set[str]:
+    """The names of lists of samples: which of their contents are rows would not be known."""
+    found: set[str] = set()
+    for node in code:
+        if isinstance(node, ast.Assign):
+            part = isinstance(node.value, ast.Subscript) and bool(
+                names(node.value.value) & shuffled_lists
+            )
+            if isinstance(node.value, ast.ListComp) or part or _unzipped(node.value) is not None:
+                found |= names(node.targets[0])
+    return found
+
+
+def _is_list(value: ast.expr, lists: set[str]) -> bool:
+    if isinstance(value, ast.Subscript):
+        return bool(names(value.value) & lists)
+    return isinstance(value, ast.ListComp) or (isinstance(value, ast.Name) and value.id in lists)
 
 
 def _own_code(function: Function) -> Iterator[ast.AST]:

@@ -27,6 +27,7 @@ from trainera.read.picking import (
     last,
     libraries_of,
     names,
+    root,
     shuffled,
     stacks_behind,
     training_functions,
@@ -77,7 +78,7 @@ def _made_by_functions(
     libraries = libraries_of(file)
     for value in _values(loop):
         for part in ast.walk(value):
-            if isinstance(part, ast.Call) and ast.unparse(part.func).split(".")[0] not in libraries:
+            if isinstance(part, ast.Call) and root(part.func) not in libraries:
                 named = functions.get(last(part.func))
                 if named and all(map(_picks_rows, named)):
                     yield part

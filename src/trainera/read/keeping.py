@@ -3,9 +3,9 @@
 import ast
 
 from trainera.read.core import Frame
-from trainera.read.inside import holds_share
-from trainera.read.kinds import Count, Kind, Mean, Share, Sum
-from trainera.read.lifetimes import outlives, set_once
+from trainera.read.inside import first_share, holds_share
+from trainera.read.kinds import Count, Iter, Kind, Mean, Share, Sum
+from trainera.read.lifetimes import outdated, outlives, set_once
 from trainera.read.writes import Writes
 
 
@@ -38,3 +38,24 @@ class Keeping(Writes):
         if keeps and isinstance(value, ast.Tuple | ast.List | ast.Dict):
             return self.whole(value, frame)  # each item where it stands
         return self.make_whole(value, kind, frame) if keeps else kind
+
+    def outdate(self, loaders: frozenset[ast.AST], of: str, frame: Frame) -> None:
+        """Another batch, or pass, of these loaders has come: what names hold of earlier ones."""
+        for waiting in (*self.frames, frame):
+            for name, kind in list((waiting.env or {}).items()):
+                share = first_share(kind) if holds_share(kind) else self.of_a_batch(kind)
+                if share is not None and share.loaders == loaders:
+                    self.bind(name, outdated(kind, name, of, self.of_a_batch), waiting)
+
+    def held_elsewhere(self, node: ast.For | ast.AsyncFor, frame: Frame) -> bool:
+        """Whether a loop may be left while a name still holds the iterator of its batches."""
+        named = [one for one in ast.walk(node.iter) if isinstance(one, ast.Name | ast.Attribute)]
+        return (
+            self.outermost()
+            and any(isinstance(one, ast.Break) for one in ast.walk(node))
+            and any(isinstance(self.eval(one, frame), Iter) for one in named)
+        )
+
+    def outermost(self) -> bool:
+        """Whether no loop is under way in whose own rounds batches come."""
+        return not any(one.direct for one in self.open_loops)

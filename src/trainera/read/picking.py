@@ -83,7 +83,9 @@ def is_several(value: ast.expr, orders: set[str]) -> bool:
     if not isinstance(value, ast.Call):
         return False
     name, words = last(value.func), {word.arg for word in value.keywords}
-    if words & {"size", "k"} or (name in ("choice", "sample") and len(value.args) > 1):
+    if words & {"size", "k"} or (
+        name in ("choice", "sample", "multinomial") and len(value.args) > 1
+    ):
         return name in PICKS
     return name in ("randint", "integers") and (
         len(value.args) > 2 or any(isinstance(one, ast.Tuple | ast.List) for one in value.args)
@@ -153,3 +155,8 @@ def last(function: ast.expr) -> str:
     if isinstance(function, ast.Attribute):
         return function.attr
     return function.id if isinstance(function, ast.Name) else ""
+
+
+def root(function: ast.expr) -> str:
+    """The first name of a dotted one."""
+    return ast.unparse(function).split(".")[0]

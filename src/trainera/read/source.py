@@ -68,6 +68,13 @@ class SourceFile:
             node = self.parents[node]
         return node
 
+    def innermost_loop(self, node: ast.AST) -> ast.AST | None:
+        """The loop statement whose rounds a node is part of."""
+        current = self.parents.get(node)
+        while current is not None and not isinstance(current, ast.For | ast.AsyncFor | ast.While):
+            current = self.parents.get(current)
+        return current
+
     def within(self, node: ast.AST, ancestor: ast.AST) -> bool:
         """Whether a node stands inside another, or is it."""
         current: ast.AST | None = node

@@ -5,7 +5,7 @@ import ast
 from trainera.read.carriers import is_entry
 from trainera.read.core import Env, Frame, is_batches, join_env
 from trainera.read.facts import CURRENT, LoopFact
-from trainera.read.inside import first_share, flat, holds_share
+from trainera.read.inside import flat, holds_share
 from trainera.read.kinds import (
     PLAIN,
     Bunch,
@@ -18,7 +18,7 @@ from trainera.read.kinds import (
     Shard,
 )
 from trainera.read.lattice import element, is_zero, join, loaders_of
-from trainera.read.lifetimes import holds_lost, is_main_guard, names_bound, outdated, stale
+from trainera.read.lifetimes import holds_lost, is_main_guard, names_bound, stale
 from trainera.read.records import is_structure
 from trainera.read.sets import Sets
 
@@ -103,6 +103,7 @@ class Statements(Sets):
             return
         loaders = loaders_of(iterable)
         loop = self.batch_loop(node, loaders, self._text_of(node.iter, loaders, frame), frame)
+        loop.lingers = self.held_elsewhere(node, frame)
         self._loop(node, node.body, node.orelse, frame, node.target, element(iterable), loop)
 
     do_asyncfor = do_for
@@ -119,11 +120,7 @@ class Statements(Sets):
             zeros=frozenset(name for name, kind in (frame.env or {}).items() if is_zero(kind)),
             before=frozenset(frame.env or {}),
         )
-        for waiting in (*self.frames, frame):
-            for name, kind in (waiting.env or {}).items():
-                share = first_share(kind) if holds_share(kind) else self.of_a_batch(kind)
-                if share is not None and share.loaders == loaders:
-                    self.bind(name, outdated(kind, name, "pass", self.of_a_batch), waiting)
+        self.outdate(loaders, "pass", frame)
         self.facts.loops[frame.context, node] = loop
         frame.loops.append(loop)
         return loop
@@ -148,7 +145,10 @@ class Statements(Sets):
                 loaders = self._drawn_from(part, frame)
                 if loaders:
                     text = self.name_of(Loader(loaders), frame)
-                    return self.batch_loop(node, loaders, text, frame)
+                    loop = self.batch_loop(node, loaders, text, frame)
+                    loop.direct = frame.file.innermost_loop(part) is node
+                    loop.lingers = loop.direct and self.outermost()
+                    return loop
         return None
 
     def _drawn_from(self, node: ast.Call, frame: Frame) -> frozenset[ast.AST]:

@@ -27,6 +27,9 @@ parts (`torch.randperm(n).split(32)`), several tables in the same parts
 (`zip(xs.split(32), ys.split(32))`). Every worker makes the whole batch, from random numbers that
 all share, and takes its rows; that they are rows is tried and compared as `handmade` says.
 
+A loop that asks for its batches by `next(…)`, or is left by `break` while a name still holds its
+iterator, is followed by `crew.end_steps()`: what is drawn from there on is the same for all workers.
+
 **Limits.** An evaluation whose figures cannot be combined over workers keeps its loader whole:
 every worker evaluates all of it, which costs time but is right. In training it is refused. A first
 batch that is taken ahead of the loops, e.g. to draw it in each epoch, every worker takes whole.
@@ -38,9 +41,9 @@ from collections.abc import Iterator
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.accounts import deferrable
-from trainera.read.facts import Facts, LoaderFact
+from trainera.read.facts import Facts, LoaderFact, LoopFact
 from trainera.read.kinds import External, Func, Kind
-from trainera.rules.torch._tools import Finding, cannot_grow, edit, named, wrap
+from trainera.rules.torch._tools import Finding, after, cannot_grow, edit, named, wrap
 
 NAME = "split"
 ROW_BY_ROW = {
@@ -90,6 +93,10 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             reason + extra,
             (CREW,),
         )
+    for node, loops in by_loop(facts).items():
+        if all(loop.lingers for loop in loops):
+            reason = "the last step is over, and with it what workers draw for themselves"
+            yield edit(NAME, loops[0].file, node, after("crew.end_steps()"), reason, (CREW,))
     # A loader that is not looped over is whole already.
     glances = {one.loader: one for one in facts.glances.values() if one.loaders & used}
     for node, glance in glances.items():
@@ -101,6 +108,14 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             "this batch may be looked at again when others have come: every worker takes all of it",
             (CREW,),
         )
+
+
+def by_loop(facts: Facts) -> dict[ast.AST, list[LoopFact]]:
+    """What is known of each loop, one record for each way its function is called."""
+    found: dict[ast.AST, list[LoopFact]] = {}
+    for loop in facts.loops.values():
+        found.setdefault(loop.node, []).append(loop)
+    return found
 
 
 def loaders_that_skip(facts: Facts) -> frozenset[ast.AST]:
