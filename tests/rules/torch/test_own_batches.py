@@ -172,3 +172,49 @@ def test_what_is_not_seen_to_be_rows_is_refused(code: str) -> None:
 def test_they_do_not_grow() -> None:
     plan, _ = converted(script("batches(X, Y, 8)", BY_ORDER), Options(batch="per-worker"))
     assert [refusal.rule for refusal in plan.refusals] == ["handmade"]
+
+
+def test_a_loop_by_next_says_when_it_is_over() -> None:
+    """The generator goes on, so that nothing else tells what is drawn for all again."""
+    code = BY_ORDER + "stream = batches(X, Y, 8)\n"
+    source = script("range(5)", code, target="k", then="x, y = next(stream)")
+    _, after = converted(source + "print(torch.rand(2))\n")
+    assert "\n    crew.end_steps()\n" in after  # after the inner loop, which asks
+
+
+def test_a_loop_inside_of_another_that_asks_says_nothing() -> None:
+    code = BY_ORDER + "stream = batches(X, Y, 8)\n"
+    then = "x, y = next(stream)"
+    _, after = converted(
+        script("range(5)", code, target="k", then=then).replace(
+            "for epoch in range(2):\n", "for epoch in range(2):\n    a, b = next(stream)\n"
+        )
+    )
+    assert after.count("crew.end_steps()") == 1
+    assert "\ncrew.end_steps()" in after
+
+
+@pytest.mark.parametrize(
+    "then", ["x, y = next(s)\n        next(s)", "(x, y), (u, v) = next(s), next(s)"]
+)
+def test_two_batches_at_once_are_refused(then: str) -> None:
+    code = BY_ORDER + "s = batches(X, Y, 8)\n"
+    assert refused(script("range(5)", code, target="k", then=then))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "[x[k] for k in j], [y[k] for k in j]",
+        "[(x[k], y[k]) for k in j]",
+    ],
+)
+def test_lists_of_samples_are_refused(given: str) -> None:
+    code = BY_ORDER.replace("x[j], y[j]", given)
+    rules = {rule for rule, *_ in refused(script("batches(X, Y, 8)", code))}
+    assert rules == {"split", "weight"}
+
+
+def test_a_method_of_another_object_is_not_the_function_of_that_name() -> None:
+    code = BY_ORDER.replace("batches", "split") + 'words = "a b".split(" ")\n'
+    assert 'words = "a b".split(" ")' in converted(script("split(X, Y, 8)", code))[1]

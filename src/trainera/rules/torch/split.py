@@ -28,7 +28,7 @@ parts (`torch.randperm(n).split(32)`), several tables in the same parts
 all share, and takes its rows; that they are rows is tried and compared as `handmade` says.
 
 A loop that asks for its batches by `next(…)`, or is left by `break` while a name still holds its
-iterator, is followed by `crew.end_steps()`: what is drawn from there on is the same for all workers.
+iterator, is followed by `crew.end_steps()`: what is drawn from there on is drawn for all workers.
 
 **Limits.** An evaluation whose figures cannot be combined over workers keeps its loader whole:
 every worker evaluates all of it, which costs time but is right. In training it is refused. A first
