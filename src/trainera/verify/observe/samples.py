@@ -134,7 +134,8 @@ class Samples:
         def guarded(one: Any) -> Any:
             if not one._opened and not one._closed:
                 one._open(sys._getframe(1))
-            return step(one)
+            # Batches of the script's own code are seen nowhere in the sequential run.
+            return step(one) if isinstance(one._values, splitting.Split) else original(one)
 
         put(passes.Pass, "__next__", guarded)
         put(splitting.WholeLoader, "__init__", taken_whole)
