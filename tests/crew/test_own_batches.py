@@ -107,6 +107,7 @@ print(net.calls)
             "for batch in crew.split([(X[:8], 8)]):\n    pass\n",
             "the number 8 is a part of it",
         ),
+        ("for batch in crew.split([('a', 'b')]):\n    pass\n", "no tensor or array in it"),
         (
             "class Odd(Batches):\n    share = 3\ncrew.split(Odd())\n",
             "its attribute 'share' would be hidden",

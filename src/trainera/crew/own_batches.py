@@ -10,7 +10,7 @@ import torch
 
 from trainera.crew.independence import Watch
 from trainera.crew.passes import Pass
-from trainera.crew.rows import Cutter, arrays_in, is_array, refuse_numbers
+from trainera.crew.rows import Cutter, arrays_in, check_made_of_rows, is_array
 from trainera.crew.sharing import Shared
 from trainera.crew.state import CREW, StepValues
 from trainera.crew.streams import STREAMS
@@ -110,7 +110,7 @@ class RowCutter(Cutter):
         """Batches that are parts of a table, and how often that had been changed."""
 
     def cut(self, batch: Any, count: int, start: int, stop: int) -> Any:
-        refuse_numbers(batch)
+        check_made_of_rows(batch)
         self._parts += [
             (one, one._version)
             for one in arrays_in(batch)

@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 from collections.abc import Iterator, Mapping
+from numbers import Integral
 from typing import Any
 
 import torch
@@ -41,17 +42,21 @@ def row_count(batch: Any) -> int | None:
     return None
 
 
-def refuse_numbers(batch: Any) -> None:
-    """Raises if a number stands beside the rows of a batch that the script has made.
+def check_made_of_rows(batch: Any) -> None:
+    """Raises unless a batch that the script has made is tables of rows, or numbers of samples.
 
-    It may count the rows, of which a worker has but some.
+    A number beside the tables may count their rows, of which a worker has but some.
     """
     if not isinstance(batch, list | tuple | Mapping):
         return
-    parts = list(batch.values() if isinstance(batch, Mapping) else batch)
-    if not any(map(is_array, parts)):
-        return
-    for part in parts:
+    if next(arrays_in(batch), None) is None:
+        if isinstance(batch, list) and all(isinstance(one, Integral) for one in batch):
+            return
+        raise ValueError(
+            "cannot share a batch among workers: there is no tensor or array in it, so what its "
+            "rows are is not known"
+        )
+    for part in batch.values() if isinstance(batch, Mapping) else batch:
         bare = isinstance(part, int | float | complex) and not isinstance(part, bool)
         if bare or (isinstance(part, torch.Tensor) and not part.dim()):
             raise ValueError(

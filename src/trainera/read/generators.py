@@ -109,7 +109,9 @@ def _parted(node: ast.expr) -> str | None:
     if not isinstance(node, ast.Call) or last(node.func) not in SPLITTERS or node.keywords:
         return None
     sizes = [one for one in node.args if one is not _whole_of(node)]
-    return f"{last(node.func)} {ast.unparse(sizes[0])}" if len(sizes) == 1 else None
+    if len(sizes) != 1 or (isinstance(sizes[0], ast.Constant) and isinstance(sizes[0].value, str)):
+        return None  # of words, perhaps
+    return f"{last(node.func)} {ast.unparse(sizes[0])}"
 
 
 def _whole_of(node: ast.Call) -> ast.expr:
