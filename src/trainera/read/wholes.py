@@ -178,9 +178,11 @@ class Wholes(Core):
 
     def _named(self, loop: LoopFact) -> str | None:
         """A new name for what the batches of a loop come from, if its source can give it one."""
-        if isinstance(loop.node, ast.While) or len(loop.loaders) > 1:
+        if not isinstance(loop.node, ast.For) or len(loop.loaders) > 1:
             return None
         [origin] = loop.loaders
+        if not (loop.handmade or loop.file.within(origin, loop.node.iter)):
+            return None  # it is made elsewhere, where a name would be another function's
         if origin not in self.facts.names:
             word = "steps" if loop.handmade else "batches"
             taken = {part.id for part in loop.file.nodes if isinstance(part, ast.Name)}

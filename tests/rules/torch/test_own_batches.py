@@ -142,6 +142,12 @@ def test_a_value_of_the_last_batch_needs_a_name() -> None:
     assert "print(batches_2.mean(loss.item()))" in lines
 
 
+def test_what_is_made_elsewhere_gets_no_name() -> None:
+    code = BY_ORDER + "def made():\n    return batches(X, Y, 8)\n"
+    assert not any(":=" in line for line in changed(script("made()", code)))
+    assert refused(script("made()", code, after="print(loss.item())"))
+
+
 def test_so_it_does_where_the_loop_makes_its_batches() -> None:
     then = "x, y = X[i:i + 8], Y[i:i + 8]"
     source = script("range(0, 40, 8)", target="i", then=then, after="print(loss.item())")
