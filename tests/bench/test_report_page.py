@@ -159,3 +159,11 @@ def test_ids_are_unique(page: Path) -> None:
 def test_the_front_holds_what_nothing_beats() -> None:
     points = [(3.0, 1.0), (1.0, 5.0), (2.0, 6.0), (2.0, 4.0), (4.0, 1.0)]
     assert pareto_front(points) == [(1.0, 5.0), (2.0, 4.0), (3.0, 1.0)]
+
+
+def test_intervals_are_promised_where_there_are_some() -> None:
+    few = [*made_runs("sequential", SLOW[:1]), *made_runs("ddp 2", FAST[:1], workers=2)]
+    enough = [*made_runs("sequential", SLOW), *made_runs("ddp 2", FAST, workers=2)]
+    pages = [as_html(document("Which strategy to use", found)) for found in (few, enough)]
+    for words in ("bootstrap intervals in parentheses", "the line is the 95 % interval"):
+        assert [words in page for page in pages] == [False, True]

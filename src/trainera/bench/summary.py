@@ -80,6 +80,12 @@ class Comparison:
         levels = ", ".join(f"{name} {level}" for name, level in self.setting.items())
         return f"{self.workload}, {levels}" if levels else self.workload
 
+    @property
+    def has_intervals(self) -> bool:
+        """Whether there were runs enough; the reference against itself is 1, however few."""
+        others = [row for row in self.rows if row.strategy != self.reference]
+        return any(row.speedup.low is not None for row in others)
+
     def row(self, strategy: str) -> Row:
         return next(row for row in self.rows if row.strategy == strategy)
 

@@ -72,8 +72,8 @@ def _speedup(comparison: Comparison) -> _Drawing:
         }
         for row in comparison.rows
     ]
-    known = any(row.speedup.low is not None for row in comparison.rows)
-    spread = "Medians; the line is the 95 % interval." if known else "Too few runs for intervals."
+    known = "Medians; the line is the 95 % interval."
+    spread = known if comparison.has_intervals else "Too few runs for intervals."
 
     def draw(width: int) -> Any:
         import altair

@@ -38,7 +38,7 @@ def as_html(report: Document) -> str:
                 "charts": [(one, Markup(one.wide), Markup(one.narrow)) for one in drawn],
                 "figures": figures(section.comparison),
                 "troubles": _troubles(section.comparison.results),
-                "intervals": any(row.speedup.low is not None for row in section.comparison.rows),
+                "intervals": section.comparison.has_intervals,
             }
         )
     page = environment.get_template("page.html.j2")
