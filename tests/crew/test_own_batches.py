@@ -100,7 +100,8 @@ print(net.calls)
             "a batch that is a part of a table is changed in place",
         ),
         (
-            "none = crew.split(iter([]))\nfor rows in none:\n    pass\nnone.mean(1.0)\n",
+            "none = crew.split(iter([]))\nfor rows in none:\n    pass\n"
+            "none.mean(float(crew.rank()))\n",
             "a value of a batch is used after a loop that had no round",
         ),
         (
