@@ -108,12 +108,8 @@ def _asks_twice(node: ast.Call, frame: Frame) -> bool:
     statement = frame.file.statement_of(node)
     if not isinstance(statement, ast.Assign | ast.Expr | ast.Return | ast.AugAssign):
         return False
-    asked = ast.unparse(node)
-    return sum(ast.unparse(one) == asked for one in ast.walk(statement) if _is_call(one)) > 1
-
-
-def _is_call(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call)
+    calls = [one for one in ast.walk(statement) if isinstance(one, ast.Call)]
+    return sum(ast.unparse(one) == ast.unparse(node) for one in calls) > 1
 
 
 def _rows_of(batch: Kind, loaders: Nodes, nested: bool) -> Kind:

@@ -22,6 +22,7 @@ from trainera.read.picking import (
     last,
     libraries_of,
     names,
+    orders_around,
     root,
     shuffled,
     stacks_behind,
@@ -87,10 +88,7 @@ def _iterable_classes(files: Files) -> set[str]:
 
 def _in_parts(loop: ast.For, file: SourceFile) -> Iterator[ast.AST]:
     """``for i in torch.randperm(n).split(32)``, ``for x, y in zip(xs.split(32), ys.split(32))``"""
-    around: ast.AST = loop
-    while not isinstance(around, Function | ast.Module):
-        around = file.parents[around]
-    orders = by_chance(around, ORDERS) | shuffled(around)
+    orders = orders_around(loop, file)
     for node in ast.walk(loop.iter):
         if not isinstance(node, ast.Call):
             continue

@@ -27,8 +27,8 @@ from trainera.read.picking import (
     last,
     libraries_of,
     names,
+    orders_around,
     root,
-    shuffled,
     stacks_behind,
     training_functions,
 )
@@ -121,10 +121,7 @@ def _repeated(function: Function) -> Iterator[ast.AST]:
 
 def _picked_by_number(loop: Loop, file: SourceFile) -> Iterator[ast.expr]:
     """``i = torch.randint(len(x), (32,))`` or ``i = order[k : k + 32]``, and then ``x[i]``"""
-    around: ast.AST = loop
-    while not isinstance(around, Function | ast.Module):
-        around = file.parents[around]
-    orders = by_chance(around, ORDERS) | shuffled(around)
+    orders = orders_around(loop, file)
     subscripts = [node for node in ast.walk(loop) if isinstance(node, ast.Subscript)]
     used = set().union(*map(indices, subscripts))
     for statement in _statements(loop.body):

@@ -121,6 +121,14 @@ def is_by_chance(value: ast.expr, chosen: set[str], draws: Set[str]) -> bool:
     )
 
 
+def orders_around(loop: ast.AST, file: SourceFile) -> set[str]:
+    """The names of random orders in the function that a loop is in, or in the module."""
+    around = loop
+    while not isinstance(around, Function | ast.Module):
+        around = file.parents[around]
+    return by_chance(around, ORDERS) | shuffled(around)
+
+
 def shuffled(code: ast.AST) -> set[str]:
     """``random.shuffle(order)``"""
     return {
