@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, quantiles
 
+from trainera.launch.devices import keep_memory
+
 UNITS_PER_MIB = 2**20 if sys.platform == "darwin" else 2**10
 """The system tells peak memory in KiB, but macOS in bytes."""
 
@@ -42,6 +44,8 @@ class Version:
     arguments: Sequence[str] = ()
     apart: bool = False
     """Its processes know nothing of each other, so each one tells of its own epochs."""
+    keeps_memory: bool = True
+    """As ``trainera run`` has it; else its allocator is as the system has it."""
     ends: str = "epoch "
     """How the last line of an epoch begins."""
 
@@ -55,6 +59,8 @@ class Training:
 
     def start(self, arguments: Sequence[str]) -> None:
         common = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+        if self.version.keeps_memory:
+            keep_memory(common, len(self.version.places))
         command = [sys.executable, "-u", str(self.version.script)]
         command += [*self.version.arguments, *arguments]
         for rank, place in enumerate(self.version.places):

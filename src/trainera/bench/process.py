@@ -14,6 +14,7 @@ from typing import IO
 from trainera.bench import hooks
 from trainera.bench.hooks import meter
 from trainera.bench.strategies import Strategy
+from trainera.launch.devices import keep_memory
 from trainera.launch.system import end_sessions
 
 _TAIL = 4000
@@ -57,6 +58,8 @@ def environment(
     # One seed for the hashes of strings in all runs, as `run` gives it to workers.
     found.setdefault("PYTHONHASHSEED", "0")
     found["PYTHONUNBUFFERED"] = "1"
+    if script:  # `run` does it for workers; the speed of the allocator is none of what is compared
+        keep_memory(found, 1)
     if threads is not None:
         found["OMP_NUM_THREADS"] = str(threads)
     return found

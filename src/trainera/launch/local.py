@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 
 from trainera.errors import Status, UserError
 from trainera.launch import worker
-from trainera.launch.devices import require_torch, threads_of_a_worker
+from trainera.launch.devices import keep_memory, require_torch, threads_of_a_worker
 from trainera.launch.failures import describe, own_words, root_cause
 from trainera.launch.processes import Workers
 from trainera.launch.system import adopting_orphans, loopback_interface
@@ -167,6 +167,7 @@ def _environment(workers: int) -> dict[str, str]:
     environment.setdefault("OMP_NUM_THREADS", str(threads_of_a_worker(workers)))
     # Tells crew.join() that the number above is meant: torchrun sets it to 1 for want of a better.
     environment["TRAINERA_THREADS"] = environment["OMP_NUM_THREADS"]
+    keep_memory(environment, workers)
     # Sets and hashes of strings must come out alike on all workers.
     environment.setdefault("PYTHONHASHSEED", "0")
     # On one machine there is nobody to talk to outside, and host names often lead nowhere.
