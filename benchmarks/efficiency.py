@@ -3,10 +3,12 @@
     python benchmarks/efficiency.py                   wants two idle cores
     python benchmarks/efficiency.py mnist_cnn --rounds 9 --json
 
-Three trainings of a workload take turns, epoch by epoch (see turns.py), all of one thread a
-process: one worker, two workers that share the batch, and two processes that train apart, each by
-itself with half the batch. The last tells what the machine gives when both cores are busy; nothing
-that has to agree can be better. An epoch is training and validation.
+Four trainings of a workload take turns, epoch by epoch (see turns.py), all of one thread a
+process: one worker, two workers that share the batch, and twice two processes that train apart,
+each by itself with half the batch: once not knowing of each other, which tells what the machine
+gives when both cores are busy, and once waiting for each other where workers have to, with nothing
+to say (see meeting.py), which tells what it leaves to any two that have to agree. An epoch is
+training and validation.
 """
 
 import argparse
@@ -41,7 +43,7 @@ def main() -> None:
 
 
 def measure(workload: str, rounds: int, batch: int) -> Turns:
-    """The three of them, of the size `tiny`."""
+    """The four of them, of the size `tiny`."""
     print(workload, file=sys.stderr)
     sequential = FOLDER / f"{workload}.py"
     with ExitStack() as stack:
@@ -51,11 +53,18 @@ def measure(workload: str, rounds: int, batch: int) -> Turns:
         crews = [stack.enter_context(places_of("ddp", workers)) for workers in (1, 2)]
         one, two = ([{**place, **search} for place in places] for places in crews)
         whole, half = (["--batch-size", str(size)] for size in (batch, batch // 2))
+        meeting = {**search, "MEETING": str(folder / "meeting")}
         versions = {
             "one worker": Version(script=parallel, places=one, arguments=whole),
             "two workers": Version(script=parallel, places=two, arguments=whole),
             "two apart": Version(
                 script=sequential, places=[search, search], arguments=half, apart=True
+            ),
+            "two that meet": Version(
+                script=Path(__file__).with_name("meeting.py"),
+                places=[{**meeting, "RANK": str(rank)} for rank in (0, 1)],
+                arguments=[str(sequential), *half],
+                apart=True,
             ),
         }
         return take_turns(versions, rounds, ["--size", "tiny"])
@@ -65,13 +74,14 @@ def as_text(workload: str, turns: Turns) -> str:
     """For a person. Two that train apart get through two epochs in the time of one."""
     two = speed(turns, "two workers", "one worker")
     apart = speed(turns, "two apart", "one worker")
-    together = speed(turns, "two workers", "two apart")
+    meeting = speed(turns, "two that meet", "one worker")
+    together = speed(turns, "two workers", "two that meet")
     return (
         f"{workload}: efficiency of two workers {two.median / 2:.3f}, quartiles "
         f"{two.low / 2:.3f}–{two.high / 2:.3f} (goal {GOAL}); of two that train apart "
-        f"{apart.median:.3f} ({apart.low:.3f}–{apart.high:.3f}); "
-        f"so together they do {together.median / 2:.3f} of what they do apart "
-        f"({together.low / 2:.3f}–{together.high / 2:.3f})"
+        f"{apart.median:.3f} ({apart.low:.3f}–{apart.high:.3f}), of two that only wait for each "
+        f"other {meeting.median:.3f} ({meeting.low:.3f}–{meeting.high:.3f}); so agreeing costs "
+        f"{1 - together.median / 2:.1%} ({1 - together.high / 2:.1%} to {1 - together.low / 2:.1%})"
     )
 
 

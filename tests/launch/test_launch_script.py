@@ -42,6 +42,37 @@ def test_the_users_own_number_of_threads_is_kept(launch: Launch) -> None:
     assert (ended.stdout, ended.stderr) == ("3 3\n", "")
 
 
+FAULTS = """
+    import resource, torch
+    for number in range(40):
+        torch.empty(10_000_000).fill_(1.0)
+        if number == 29:
+            before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="another allocator")
+def test_memory_that_is_freed_is_kept_for_the_next_step(launch: Launch) -> None:
+    kept = launch(FAULTS, 1).end()
+    assert int(kept.stdout) < 5_000
+    theirs = launch(FAULTS, 1, environment={"MALLOC_MMAP_THRESHOLD_": "1000000"}).end()
+    assert int(theirs.stdout) > 50_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="another allocator")
+def test_no_more_memory_is_kept_than_a_container_has(tmp_path: Path) -> None:
+    limit = tmp_path / "memory.max"
+    limit.write_text("1600000\n")
+    environment: dict[str, str] = {}
+    devices.keep_memory(environment, 2, limit)
+    assert environment["MALLOC_TRIM_THRESHOLD_"] == "100000"
+    limit.write_text("max\n")
+    unlimited: dict[str, str] = {}
+    devices.keep_memory(unlimited, 2, limit)
+    assert int(unlimited["MALLOC_TRIM_THRESHOLD_"]) > 100_000
+
+
 def test_loglevel_does_not_bring_the_agents_log(launch: Launch) -> None:
     ended = launch("print('quiet')", 2, environment={"LOGLEVEL": "INFO"}).end()
     assert (ended.stdout, ended.stderr) == ("quiet\n", "")

@@ -15,6 +15,8 @@ from trainera.crew.memory import SharedCollectives, open_memory
 from trainera.crew.state import CREW
 from trainera.crew.transport import TRANSPORT
 
+BUCKET_BYTES = 25 << 20  # as DDP's other buckets
+
 
 def start_alone(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
     """The form in which torch wants the constructor of a backend."""
@@ -29,6 +31,9 @@ def start_machine(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
     group = Machine(rank, size)  # type: ignore[call-arg]
     group.by = SharedCollectives(memory)
     TRANSPORT.by = group.by
+    # DDP sends the first gradients early, to send while it computes. Here nobody else could send
+    # them, and every message is one more moment at which workers wait for each other.
+    dist._DEFAULT_FIRST_BUCKET_BYTES = BUCKET_BYTES  # type: ignore[attr-defined]
     return group
 
 

@@ -25,7 +25,7 @@ import torch
 # Of each worker: how many meetings it came to, what for (two, by turns), and which process it is.
 LINE_BYTES = 128  # two cache lines, because neighbours are fetched in pairs
 CAME, WHAT, PROCESS = 0, 1, 3
-PLACE_BYTES = 1 << 20
+PLACE_BYTES = 1 << 22
 SMALL_BYTES = 1 << 15
 FEW_WORKERS = 2  # of so few each adds up everything: sharing that takes another meeting and copy
 # How long to watch before sleeping: not at all longer where another process wants the core, which

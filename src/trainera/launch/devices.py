@@ -9,6 +9,8 @@ from pathlib import Path
 from trainera.errors import UserError
 
 _LIMIT = Path("/sys/fs/cgroup/memory.max")
+_LARGE_BYTES = 64 << 20
+"""Twice what the allocator itself comes to keep. Among larger blocks too much is lost in gaps."""
 
 
 def require_torch() -> None:
@@ -51,9 +53,10 @@ def keep_memory(environment: MutableMapping[str, str], workers: int, limit: Path
     """Has the workers keep the memory that a step frees, because the next step wants it again.
 
     The allocator of Linux gives large blocks back to the system, which hands them out again page
-    by page and filled with zeros; that can take a quarter of a small network's step
-    (benchmarks/allocator.py). All workers together keep no more than an eighth of what there is,
-    and whoever has settings of their own keeps those.
+    by page and filled with zeros; that can take a tenth of a step, or more
+    (benchmarks/allocator.py). Of free memory in one piece all workers together keep no more than
+    an eighth of what there is, very large blocks go back as ever, and whoever has settings of
+    their own keeps those.
     """
     theirs = any(name.startswith(("MALLOC_", "GLIBC_TUNABLES")) for name in environment)
     if theirs or sys.platform != "linux":
@@ -63,5 +66,4 @@ def keep_memory(environment: MutableMapping[str, str], workers: int, limit: Path
         memory = min(memory, int(limit.read_text()))
     kept = memory // (8 * workers)
     environment["MALLOC_TRIM_THRESHOLD_"] = str(kept)
-    # A larger block than this goes back by itself: it would be much of what is kept.
-    environment["MALLOC_MMAP_THRESHOLD_"] = str(kept // 8)
+    environment["MALLOC_MMAP_THRESHOLD_"] = str(min(kept, _LARGE_BYTES))
