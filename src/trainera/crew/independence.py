@@ -23,25 +23,36 @@ from trainera.crew.streams import numpy_random, torch_generators
 
 TOLERANCES = {torch.float64: 1e-6, torch.float32: 1e-3}
 ROUGH = 0.05
+WATCHED_STEPS = 2
 TRIED: WeakSet[Any] = WeakSet()
 """Once is enough, though loops may begin again and again."""
 
 
 class Watch:
-    """Tries every network that is called with `rows` rows, while it lasts."""
+    """Tries every network that is called in the first steps of a loop with the rows of a batch."""
 
     def __init__(self) -> None:
-        self.rows = 0
+        self._rows = 0
         self._depth = 0
-        self._handles = [
-            hooks.register_module_forward_pre_hook(self._enter),
-            hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True),
-        ]
+        self._handles: list[Any] = []
+
+    def step(self, number: int, whole: int, mine: int) -> None:
+        """A step of the loop begins (the first is 1), with so many rows, `mine` this worker's."""
+        self._rows = mine or min(2, whole)  # without rows it stands in with those of others
+        if number > WATCHED_STEPS:
+            self.end()
+        elif number and not self._handles:
+            self._handles = [
+                hooks.register_module_forward_pre_hook(self._enter),
+                hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True),
+            ]
 
     def end(self) -> None:
+        """The loop is over, or was watched long enough."""
         for handle in self._handles:
             handle.remove()
         self._handles = []
+        self._depth = 0
 
     def _enter(self, module: Any, args: Any) -> None:
         self._depth += 1
@@ -52,13 +63,13 @@ class Watch:
             module = module.module
         if self._depth or module in TRIED or not torch.is_grad_enabled():
             return
-        if self.rows < 2 or not learns(module):
+        if self._rows < 2 or not learns(module):
             return
         TRIED.add(module)
         self._depth += 1  # what is called from here is no call of the script's
         try:
             with contextlib.redirect_stdout(None):
-                together = mixes(double_of(module), args, kwargs, self.rows)
+                together = mixes(double_of(module), args, kwargs, self._rows)
         finally:
             self._depth -= 1
         if together:

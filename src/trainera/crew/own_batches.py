@@ -15,13 +15,10 @@ from trainera.crew.sharing import Shared
 from trainera.crew.state import CREW, StepValues
 from trainera.crew.streams import STREAMS
 
-WATCHED_STEPS = 2
-
 
 class OwnBatches(Shared):
     """An iterable of batches, each of which is shared; all else is as what it was made of."""
 
-    _watch: Watch | None = None
     _weighs_nothing_yet = True
 
     def __init__(self, batches: Any, skip_empty: bool) -> None:
@@ -31,11 +28,11 @@ class OwnBatches(Shared):
                     f"cannot share the batches of a {type(batches).__name__}: its attribute "
                     f"{name!r} would be hidden by that of what shares them; give it another name"
                 )
+        self._watch = Watch()
         super().__init__()
         self._batches = batches
         self._skip_empty = skip_empty
         self._cutter = BatchCutter()
-        self._watch = None
         self._pass: Iterator[Any] | None = None
 
     def __iter__(self) -> Iterator[Any]:
@@ -84,21 +81,11 @@ class OwnBatches(Shared):
 
     def _set_step(self, whole: int, mine: int) -> None:
         super()._set_step(whole, mine)
-        if self.begun == 1 and self._watch is None:
-            self._watch = Watch()
-        if self.begun > WATCHED_STEPS:
-            self._end_watch()
-        if self._watch is not None:
-            self._watch.rows = mine or min(2, whole)
+        self._watch.step(self.begun, whole, mine)
 
     def _pass_ended(self) -> None:
-        self._end_watch()
+        self._watch.end()
         self._cutter.check_unchanged()
-
-    def _end_watch(self) -> None:
-        if self._watch is not None:
-            self._watch.end()
-        self._watch = None
 
 
 class RowCutter(Cutter):

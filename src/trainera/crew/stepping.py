@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from trainera.crew.independence import Watch
-from trainera.crew.own_batches import WATCHED_STEPS, RowCutter
+from trainera.crew.own_batches import RowCutter
 from trainera.crew.passes import pause_passes
 from trainera.crew.rows import row_count, slice_bounds
 from trainera.crew.sameness import COMPARED_STEPS, digests, same_for_all
@@ -87,7 +87,7 @@ class Steps(Shared):
         self._cutter = RowCutter()
         self._has_batch = False
         self._asking = (0, 0)
-        self._watch: Watch | None = None
+        self._watch = Watch()
 
     def __iter__(self) -> Iterator[Any]:
         if CREW.size == 1:
@@ -126,34 +126,24 @@ class Steps(Shared):
             same_for_all(batch)
         self._has_batch = True
         CREW.stepped(id(self), self, whole, stop - start)
-        if self.begun == 1:
-            self._watch = Watch()
-        if self._watch is not None:
-            self._watch.rows = stop - start or min(2, whole)
+        self._watch.step(self.begun, whole, stop - start)
         if not STREAMS.holds_own:
             STREAMS.to_own()
 
     def _end_round(self) -> None:
         self._has_batch = False
-        if self._watch is not None and self.begun >= WATCHED_STEPS:
-            self._end_watch()
         CREW.ended(id(self))
         STREAMS.to_shared()
 
     def _end(self) -> None:
         """What was drawn after the cuts has not moved the shared stream."""
         RUNNING[:] = [one for one in RUNNING if one is not self]
-        self._end_watch()
+        self._watch.end()
         self._end_round()
         STREAMS.to_own()
         STREAMS.close_body()
         if RUNNING and not RUNNING[-1]._has_batch:
             STREAMS.to_shared()
-
-    def _end_watch(self) -> None:
-        if self._watch is not None:
-            self._watch.end()
-        self._watch = None
 
 
 class Rounds:

@@ -95,8 +95,11 @@ class Meter:
         current.add(phase, start_s, end_s)
 
 
-def start() -> None:
-    """Begins to measure, if this process is one of those that are meant."""
+def start(load: "Callable[[Path], ModuleType]") -> None:
+    """Begins to measure, if this process is one of those that are meant.
+
+    `load` gives modules by their path, for the same reason for which this is loaded so.
+    """
     folder, parent = os.environ.get(FOLDER), os.environ.get(PARENT)
     words = " ".join(sys.orig_argv)
     if not folder or "--multiprocessing-fork" in words or "from multiprocessing." in words:
@@ -117,23 +120,13 @@ def start() -> None:
     meter = Meter()
     sys.meta_path.insert(0, _AfterImport("torch", lambda torch: _hook_torch(torch, meter)))
     if os.environ.get(JOURNAL):
-        _keep_files(meter, Path(os.environ[JOURNAL]))
+        journal = load(Path(__file__).absolute().parents[2] / "launch" / "journal.py")
+        meter.journal = journal.Journal(Path(os.environ[JOURNAL]))
+        meter.journal.install()
     if os.environ.get(PHASES) != "0":
         name = "horovod.torch.mpi_ops"
         sys.meta_path.insert(0, _AfterImport(name, lambda module: _hook_horovod(module, meter)))
     atexit.register(_write, meter, Path(folder) / f"{rank}.json", os.getpid())
-
-
-def _keep_files(meter: Meter, folder: Path) -> None:
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    place = Path(__file__).absolute().parents[2] / "launch" / "journal.py"
-    spec = spec_from_file_location("_trainera_journal", place)
-    if spec is not None and spec.loader is not None:
-        module = module_from_spec(spec)
-        spec.loader.exec_module(module)
-        meter.journal = module.Journal(folder)
-        meter.journal.install()
 
 
 class _AfterImport:
