@@ -119,10 +119,13 @@ def test_a_last_digit_is_not_learning_worse() -> None:
 
 
 def test_failures_are_told() -> None:
-    failed = Result(workload="digits", strategy="ddp 2", workers=2, state="failed", message="no")
-    found = verdict(made_runs("sequential", SLOW), [failed])
+    failed = Result(workload="digits", strategy="ddp 2", workers=2, state="failed")
+    said = replace(failed, message="Traceback\n  line 3\nValueError: no such file.\n")
+    other = replace(said, strategy="ddp 3", workers=3)
+    found = verdict(made_runs("sequential", SLOW), [said, other])
     assert found.outcome == "single"
-    assert found.remarks == ("Failed: ddp 2.",)
+    assert found.remarks == ("Failed: ddp 2 and ddp 3 (ValueError: no such file).",)
+    assert verdict(made_runs("sequential", SLOW), [failed]).remarks == ("Failed: ddp 2.",)
     assert verdict([failed]).outcome == "none"
 
 

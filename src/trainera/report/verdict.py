@@ -1,6 +1,7 @@
 """The sentence at the top of a report: which strategy to use, by what margin, or that none is."""
 
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Literal
 
 from trainera.bench.results import Result
@@ -13,6 +14,7 @@ IMPOSSIBLE = 1.2
 """No number of workers does more than its share; what is above that is noise, or worse."""
 WORSE = 0.01
 """A figure of merit that is worse by less than this part of it is taken to be as good."""
+_REASON_WIDTH = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,10 +144,19 @@ def _remarks(comparison: Comparison) -> list[str]:
             "as well is not compared: see --metric."
         )
     for state in ("failed", "refused"):
-        names = sorted({one.strategy for one in comparison.results if one.state == state})
-        if names:
-            found.append(f"{state.capitalize()}: {_listed(names)}.")
+        mishaps: dict[str, set[str]] = {}
+        for one in comparison.results:
+            if one.state == state:
+                mishaps.setdefault(_last_line(one.message), set()).add(one.strategy)
+        for reason, names in mishaps.items():
+            found.append(f"{state.capitalize()}: {_listed(sorted(names))}{reason}.")
     return found
+
+
+def _last_line(message: str) -> str:
+    """What a traceback comes down to, in parentheses."""
+    lines = message.strip().splitlines()
+    return f" ({shorten(lines[-1], _REASON_WIDTH, placeholder=' …').rstrip('.')})" if lines else ""
 
 
 def _were(runs: int) -> str:
