@@ -4,7 +4,7 @@ import ast
 from collections.abc import Sequence
 
 from trainera.read.inside import holds_share
-from trainera.read.kinds import Kind, Record, Shard
+from trainera.read.kinds import Bunch, External, Kind, Record, Shard
 from trainera.read.source import SourceFile
 from trainera.read.tables import MOVES
 
@@ -87,15 +87,28 @@ def _moves(node: ast.expr, name: str) -> bool:
     return moved is not node and isinstance(moved, ast.Name) and moved.id == name
 
 
-def moved_parts(node: ast.Call, name: str, given: Sequence[Kind]) -> Shard | None:
+def moved_parts(node: ast.Call, name: str, given: Sequence[Kind]) -> Kind | None:
     """``tuple(part.to(device) for part in batch)``, or the same by `map`: it stays the batch."""
-    last = given[-1] if given else None
-    if not isinstance(last, Shard) or not last.nested or len(node.args) != len(given):
+    if not given or len(node.args) != len(given):
         return None
-    first = node.args[0]
+    first, last = node.args[0], given[-1]
+    if name == "map" and len(given) == 2:
+        return last if _is_of_rows(last) and _is_mover(first, given[0]) else None
+    if name not in ("list", "tuple") or not isinstance(last, Shard) or not last.nested:
+        return None
     mapped = isinstance(first, ast.Call) and ast.unparse(first.func) == "map"
-    if name in ("list", "tuple"):
-        return last if mapped or isinstance(first, ast.ListComp | ast.GeneratorExp) else None
-    if name == "map" and len(given) == 2 and isinstance(first, ast.Lambda) and first.args.args:
-        return last if _moves(first.body, first.args.args[0].arg) else None
-    return None
+    return last if mapped or isinstance(first, ast.ListComp | ast.GeneratorExp) else None
+
+
+def _is_of_rows(kind: Kind) -> bool:
+    """A batch of several parts, or what the script put together of parts of one."""
+    if isinstance(kind, Bunch):
+        return all(isinstance(item, Shard) or not holds_share(item) for item in kind.items)
+    return isinstance(kind, Shard) and kind.nested
+
+
+def _is_mover(function: ast.expr, kind: Kind) -> bool:
+    """``lambda part: part.to(device)``, or the `Variable` of old scripts."""
+    if isinstance(function, ast.Lambda) and function.args.args:
+        return _moves(function.body, function.args.args[0].arg)
+    return isinstance(kind, External) and kind.name == "torch.autograd.Variable"

@@ -16,6 +16,7 @@ from tests.rules.tools import (
 SUM = "criterion = nn.MSELoss(reduction='sum')"
 NONE = "criterion = nn.MSELoss(reduction='none')"
 SHARE = "(loss * loader.share).backward()"
+MOVED = "x, y = {}\nloss = criterion(model(x), y)"
 PARTS = "(loss * loader.parts).backward()"
 
 
@@ -41,11 +42,21 @@ PARTS = "(loss * loader.parts).backward()"
         {"loss": "loss = criterion(model(x), y) if epoch else F.l1_loss(model(x), y)"},
         {"criterion": "def criterion(out, y):\n    return ((out - y) ** 2).mean()"},
         {"criterion": "criterion = nn.MSELoss() if data else nn.L1Loss()"},
+        {"loss": MOVED.format("map(lambda part: part.to('cpu'), (x, y))")},
+        {"loss": MOVED.format("list(map(lambda part: part.float().cpu(), [x, y]))")},
+        {"loss": MOVED.format("map(torch.autograd.Variable, (x, y))")},
+        {"loss": MOVED.format("(part.to('cpu') for part in (x, y))")},
     ],
 )
 def test_means(parts: dict[str, str]) -> None:
     assert SHARE in changed(script(**parts))
     assert beyond(**parts) == []
+
+
+@pytest.mark.parametrize("each", ["part - part.mean()", "part.mean(0)", "part[:2].to('cpu')"])
+def test_what_is_mapped_is_not_only_moved(each: str) -> None:
+    loss = MOVED.format(f"map(lambda part: {each}, (x, y))")
+    assert added_unless_refused(loss=loss) is None
 
 
 @pytest.mark.parametrize(
