@@ -7,7 +7,7 @@ from made import made_runs
 
 from trainera.bench.results import Result
 from trainera.bench.statistics import ratio, ratio_of_medians
-from trainera.bench.summary import compare
+from trainera.bench.summary import compare, lower_is_better
 from trainera.report.verdict import Verdict, judge
 
 SLOW = [10.0, 10.1, 9.9, 10.2, 9.8]
@@ -77,10 +77,48 @@ def test_no_winner_of_four_runs() -> None:
 
 def test_a_strategy_with_too_few_runs_is_not_judged() -> None:
     found = verdict(
-        made_runs("sequential", SLOW), made_runs("ddp 2", FAST), made_runs("ddp 1", [20.0])
+        made_runs("sequential", SLOW),
+        made_runs("ddp 2", FAST, workers=2),
+        made_runs("ddp 1", [20.0]),
     )
     assert (found.outcome, found.best) == ("winner", "ddp 2")
     assert "ddp 1 is not judged: there was 1 run of it." in found.remarks
+
+
+def test_no_winner_by_figures_that_cannot_be_right() -> None:
+    runs = [*made_runs("sequential", [30.0] * 5), *made_runs("ddp 2", FAST, workers=2)]
+    published = [replace(one, peak_memory_bytes=()) for one in runs]
+    assert verdict(published).outcome == "winner"  # the devices may be others
+    found = verdict(runs)
+    assert found.text.startswith("No winner is named: these times cannot all be right.")
+    assert any("An efficiency above 1.2" in one for one in found.remarks)
+
+
+def test_a_winner_by_little_accuracy_says_so() -> None:
+    found = verdict(
+        made_runs("sequential", SLOW, metrics=[0.9, 0.8, 0.9, 0.7, 0.8]),
+        made_runs("ddp 2", FAST, workers=2, metrics=[0.8, 0.9, 0.8, 0.7, 0.7]),
+    )
+    assert (found.outcome, found.best) == ("winner", "ddp 2")
+    assert found.text.endswith("), with accuracy 0.78 instead of 0.82.")
+
+
+def test_accuracies_of_one_seed_are_compared_seed_by_seed() -> None:
+    """They differ much from seed to seed, and little but always from strategy to strategy."""
+    found = verdict(
+        made_runs("sequential", SLOW, metrics=[0.9, 0.5, 0.8, 0.6, 0.7]),
+        made_runs("ddp 2", FAST, workers=2, metrics=[0.85, 0.46, 0.75, 0.56, 0.65]),
+    )
+    assert found.best == "sequential"
+
+
+@pytest.mark.parametrize(
+    ("name", "low"),
+    [("val_loss", True), ("error", True), ("MAE", True), ("test wer", True), ("accuracy", False),
+     ("power", False), ("f1", False), ("answer", False)],
+)  # fmt: skip
+def test_what_is_better_when_low(name: str, low: bool) -> None:
+    assert lower_is_better(name) is low
 
 
 def test_faster_but_learning_worse_is_not_recommended() -> None:

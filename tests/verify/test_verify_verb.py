@@ -112,6 +112,21 @@ def test_a_pair_that_differs(tmp_path: Path) -> None:
     assert "sequential  0.01" in done.stdout and "parallel    0.02" in done.stdout
 
 
+def test_what_is_logged_is_compared(tmp_path: Path) -> None:
+    """By default it goes to stderr, behind the time of day."""
+    setup = "import logging\nlogging.basicConfig(level='INFO', format='%(asctime)s %(message)s')\n"
+    for name, path in (("in_order.py", "train.py"), ("in_order_by_hand.py", "hand.py")):
+        source = (SCRIPTS / name).read_text()
+        assert source.count("print(") == 1
+        (tmp_path / path).write_text(setup + source.replace("print(", "logging.info("))
+    done = verify(tmp_path, "--pair", "train.py", "hand.py", "-n", 2)
+    assert done.stdout.startswith("EQUIVALENT") and "logged" in done.stdout
+    hand = (tmp_path / "hand.py").read_text()
+    (tmp_path / "hand.py").write_text(hand.replace("dist.all_reduce(error)", "pass"))
+    done = verify(tmp_path, "--pair", "train.py", "hand.py", "-n", 2)
+    assert done.stdout.startswith("DIFFERENT  logged differs")
+
+
 HANGS = """
     if rank == 1 and epoch == 1:
         break

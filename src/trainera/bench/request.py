@@ -39,7 +39,7 @@ class Request:
     phases: bool = True
     watts_per_core: float | None = None
     metric: str = r"accuracy[:= ]+([0-9.]+)"
-    metric_name: str = "accuracy"
+    metric_name: str = ""
     seed_argument: str = ""
     """The option by which a script of the user's is told its seed, for example ``--seed``."""
     arguments: tuple[str, ...] = ()
@@ -214,10 +214,16 @@ def _own_script(name: str, request: Request) -> Subject:
         script=name,
         arguments=request.arguments,
         metric=request.metric,
-        metric_name=request.metric_name,
+        metric_name=request.metric_name or _name_in(request.metric),
         seed=request.seed_argument,
         own_folder=False,
     )
+
+
+def _name_in(metric: str) -> str:
+    """What the figure is called: the last word before it."""
+    words = re.findall(r"[A-Za-z][A-Za-z_-]+", metric.partition("(")[0])
+    return words[-1].lower() if words else "metric"
 
 
 def _strategies(

@@ -96,7 +96,10 @@ def run_once(run: Run, settings: Settings, meters: Meters, journal: Path | None 
     state, message = _verdict(run, ended, settings.timeout_s)
     if state != "done":
         return _ended_early(run, state, message, ended)
-    metrics = records.metrics_in(run.subject.metric, ended.stdout)
+    # Where `logging` is not told otherwise, it is on stderr.
+    outputs = (ended.stdout, ended.stderr)
+    each = (records.metrics_in(run.subject.metric, output) for output in outputs)
+    metrics = next(filter(None, each), [])
     measured = records.measures(found, metrics)
     energy: tuple[DeviceEnergy, ...] = ()
     power: Power | None = None

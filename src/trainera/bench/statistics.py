@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
-from typing import Any
+from typing import Any, Literal
 
 ENOUGH = 5
 """Repetitions before a difference is believed."""
@@ -41,6 +41,21 @@ def ratio(first: Sequence[tuple[int, float]], second: Sequence[tuple[int, float]
     return ratio_of_medians([value for _, value in first], [value for _, value in second])
 
 
+def difference(
+    first: Sequence[tuple[int, float]], second: Sequence[tuple[int, float]]
+) -> Estimate | None:
+    """How much more the mean of the first is, from figures that each know their block.
+
+    Where both have one figure a block, which then are of one seed, block by block.
+    """
+    if not first or not second:
+        return None
+    one, other = dict(first), dict(second)
+    if len(one) == len(first) and len(other) == len(second) and one.keys() == other.keys():
+        return mean_with_interval([one[block] - other[block] for block in one])
+    return difference_of_means([value for _, value in first], [value for _, value in second])
+
+
 def ratio_of_medians(numerator: Sequence[float], denominator: Sequence[float]) -> Estimate:
     """The ratio of two medians with its bootstrap interval (percentiles, 95 %).
 
@@ -59,23 +74,31 @@ def difference_of_means(first: Sequence[float], second: Sequence[float]) -> Esti
 
 def median_with_interval(values: Sequence[float]) -> Estimate:
     """A median with its bootstrap interval."""
+    return _of_one(values, "median")
+
+
+def mean_with_interval(values: Sequence[float]) -> Estimate:
+    """A mean with its bootstrap interval."""
+    return _of_one(values, "mean")
+
+
+def _of_one(values: Sequence[float], statistic: Literal["mean", "median"]) -> Estimate:
+    value = fmean(values) if statistic == "mean" else median(values)
     if len(values) < 2:
-        return Estimate(value=median(values), runs=len(values))
+        return Estimate(value=value, runs=len(values))
     import numpy
     from scipy.stats import bootstrap
 
     done = bootstrap(
         (values,),
-        lambda one, axis: numpy.median(one, axis=axis),
+        getattr(numpy, statistic),
         n_resamples=_RESAMPLES,
         confidence_level=CONFIDENCE,
         method="percentile",
         vectorized=True,
         rng=numpy.random.default_rng(_SEED),
     ).confidence_interval
-    return Estimate(
-        value=median(values), low=float(done.low), high=float(done.high), runs=len(values)
-    )
+    return Estimate(value=value, low=float(done.low), high=float(done.high), runs=len(values))
 
 
 def _bootstrap(first: Sequence[float], second: Sequence[float], *, ratio: bool) -> Estimate:

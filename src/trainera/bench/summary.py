@@ -1,5 +1,6 @@
 """From runs to the figures of a report: one row a strategy, compared with the reference."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, median
@@ -7,12 +8,15 @@ from statistics import fmean, median
 from trainera.bench.results import Result
 from trainera.bench.statistics import (
     Estimate,
-    difference_of_means,
+    difference,
     median_with_interval,
     ratio,
 )
 
 SEQUENTIAL = "sequential"
+_LOW = ("perplexity", "loss", "error")
+_LOW_SHORT = frozenset("bpc bpd cer err fid mae mape mse nll ppl rmse wer".split())
+_WORDS = re.compile("[a-z]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +112,8 @@ def compare(results: Iterable[Result], reference: str | None = None) -> tuple[Co
 
 def lower_is_better(metric_name: str) -> bool:
     """Perplexities, losses and errors are better when they are low."""
-    return any(word in metric_name.lower() for word in ("perplexity", "loss", "error"))
+    name = metric_name.lower()
+    return any(word in name for word in _LOW) or not _LOW_SHORT.isdisjoint(_WORDS.findall(name))
 
 
 def _compare(
@@ -171,7 +176,7 @@ def _row(
     first = runs[0]
     engine = name.partition(" ")[0]
     alone = timed.get(f"{engine} 1")
-    metrics, base_metrics = _known(runs, _metric), _known(base, _metric)
+    metrics = _known(runs, _metric)
     energies = _energy_runs(everything[name])
     base_energies = _energy_runs(everything[reference])
     times_to = [
@@ -194,9 +199,7 @@ def _row(
         wall_s=_middle(_known(runs, lambda one: one.wall_s)),
         samples_per_s=_middle(_known(runs, lambda one: one.samples_per_s)),
         metric=fmean(metrics) if metrics else None,
-        metric_change=difference_of_means(metrics, base_metrics)
-        if metrics and base_metrics
-        else None,
+        metric_change=difference(_by_block(runs, _metric), _by_block(base, _metric)),
         time_to_target_s=median(reached) if reached and len(reached) == len(times_to) else None,
         peak_memory_bytes=_memory(runs),
         phases_s=_phases(runs),
@@ -253,6 +256,12 @@ def _known(runs: Iterable[Result], get: Callable[[Result], float | None]) -> lis
     return [value for one in runs if (value := get(one)) is not None]
 
 
+def _by_block(
+    runs: Iterable[Result], get: Callable[[Result], float | None]
+) -> list[tuple[int, float]]:
+    return [(one.block, value) for one in runs if (value := get(one)) is not None]
+
+
 def _middle(values: Sequence[float]) -> float | None:
     return median(values) if values else None
 
@@ -266,7 +275,8 @@ def _against(
 ) -> Estimate | None:
     """How many times faster; a strategy against itself is 1 and nothing else."""
     numerator, denominator = (
-        [(one.block, value) for one in group if (value := get(one))] for group in (base, runs)
+        [(block, value) for block, value in _by_block(group, get) if value]
+        for group in (base, runs)
     )
     if not numerator or not denominator:
         return None

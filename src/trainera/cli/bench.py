@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from trainera.cli import render
+from trainera.cli.run import RunCommand
 from trainera.errors import Status, UserError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ The exit status is 1 if a run failed, 3 if a script was refused.
 """
 
 
-class BenchCommand(TyperCommand):
+class BenchCommand(RunCommand):
     """Keeps what follows ``--`` apart: before it there may be any number of workloads."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -109,7 +109,13 @@ def bench(
     metric: Annotated[
         str | None, typer.Option(metavar="REGEX", help="Finds the figure of merit in the output.")
     ] = None,
-    metric_name: Annotated[str | None, typer.Option(help="What it is called.")] = None,
+    metric_name: Annotated[
+        str | None,
+        typer.Option(
+            help="What it is called, if not as in the pattern. Losses, errors, perplexities (mae, "
+            "rmse, wer, fid …) are better when low."
+        ),
+    ] = None,
     seed_argument: Annotated[
         str | None, typer.Option(metavar="OPTION", help="How your script is told its seed.")
     ] = None,

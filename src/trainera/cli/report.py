@@ -38,6 +38,8 @@ class Form(str, Enum):
     MLFLOW = "mlflow"
 
 
+_FILES = (Form.HTML, Form.MARKDOWN, Form.CSV, Form.JSON)
+MARK = b'<meta name="generator" content="trainera">'
 _TRACKERS = {
     Form.TENSORBOARD: ("tensorboard", "tensorboard"),
     Form.MLFLOW: ("mlflow", "mlflow"),
@@ -57,7 +59,10 @@ def report(
             help="File: report.html for HTML, else stdout. Folder for tensorboard and mlflow.",
         ),
     ] = None,
-    form: Annotated[Form, typer.Option("--format", help="What to write.")] = Form.HTML,
+    form: Annotated[
+        Form | None,
+        typer.Option("--format", help="What to write; html, or what the file is called by."),
+    ] = None,
     reference: Annotated[
         str | None,
         typer.Option(metavar="STRATEGY", help="What to compare with; sequential if not given."),
@@ -70,6 +75,9 @@ def report(
 
     The page works offline: charts, tables and raw data are in the one file.
     """
+    if form is None:
+        known = [one for one in _FILES if output is not None and output.suffix == f".{one.value}"]
+        form = known[0] if known else Form.HTML
     missing = [name for name in _NEEDS if importlib.util.find_spec(name) is None]
     if missing:
         raise UserError(
@@ -99,6 +107,11 @@ def report(
     if output is None:
         sys.stdout.write(text)
         return
+    if form is Form.HTML and output.is_file() and MARK not in output.read_bytes():
+        raise UserError(
+            f"{render.shown(output)} is there already, and no report of trainera's: "
+            "name another file with -o, or move it away"
+        )
     output.write_text(text, encoding="utf-8")
     _say_verdicts(found)
     render.say(f"trainera: the report is in {render.shown(output)}")

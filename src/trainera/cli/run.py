@@ -49,7 +49,8 @@ class RunCommand(TyperCommand):
             name = getattr(error, "option_name", None)
             if type(error).__name__ == "NoSuchOption" and isinstance(name, str):
                 script = next((word for word in given if word.endswith(".py")), "SCRIPT")
-                hint = f"Options of the script go after --: trainera run {script} -n 2 -- {name} …"
+                verb = f"trainera {ctx.info_name} {script} -n 2 -- {name} …"
+                hint = f"Options of the script go after --: {verb}"
                 error.message = f"No such option: {name}. {hint}"  # type: ignore[attr-defined]
             raise
 

@@ -6,7 +6,7 @@ cannot be read on a phone.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean
 from typing import Any
 
 from trainera.bench.results import Result
@@ -162,7 +162,7 @@ def _metric(comparison: Comparison) -> _Drawing | None:
             values = [one.epochs[epoch].metric for one in runs]
             known = [value for value in values if value is not None]
             if known:
-                point = {"strategy": row.strategy, "epoch": epoch + 1, "value": median(known)}
+                point = {"strategy": row.strategy, "epoch": epoch + 1, "value": fmean(known)}
                 data.append(point)
     if not data:
         return None
@@ -171,7 +171,7 @@ def _metric(comparison: Comparison) -> _Drawing | None:
     return _Drawing(
         name="metric",
         title=f"{name.capitalize()} by epoch",
-        note="Median of the runs.",
+        note="Mean of the runs.",
         marks=lines,
         draw=lambda width: parts.lines_over(comparison, data, "epoch", "epoch", name, width),
     )

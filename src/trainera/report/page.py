@@ -38,6 +38,8 @@ def as_html(report: Document) -> str:
                 "charts": [(one, Markup(one.wide), Markup(one.narrow)) for one in drawn],
                 "figures": figures(section.comparison),
                 "troubles": _troubles(section.comparison.results),
+                "metric": any(row.metric is not None for row in section.comparison.rows)
+                and section.comparison.metric_name,
                 "intervals": section.comparison.has_intervals,
             }
         )

@@ -51,6 +51,12 @@ def judge(comparison: Comparison) -> Verdict:
         )
         return Verdict(outcome="few", text=text, best=best.strategy, remarks=remarks)
     remarks += tuple(f"{row.strategy} is not judged: there {_were(row.runs)} of it." for row in few)
+    if _were_held_up(comparison):
+        text = (
+            "No winner is named: these times cannot all be right. So far "
+            f"{best.strategy} was the fastest{_but_behind(comparison, best)}."
+        )
+        return Verdict(outcome="few", text=text, best=best.strategy, remarks=remarks)
     close = [rival for rival in rivals if not _leads(_margin(comparison, rival, best))]
     if close:
         names = _listed([best.strategy, *(row.strategy for row in close)])
@@ -59,7 +65,8 @@ def judge(comparison: Comparison) -> Verdict:
     margin = _margin(comparison, rivals[0], best)
     text = (
         f"Use {best.strategy}{_gain(comparison, best)}; the next, {rivals[0].strategy}, takes "
-        f"{percent(margin.value - 1)} longer ({interval(margin, minus=1.0, as_percent=True)})."
+        f"{percent(margin.value - 1)} longer ({interval(margin, minus=1.0, as_percent=True)})"
+        f"{_but_behind(comparison, best)}."
     )
     return Verdict(outcome="winner", text=text, best=best.strategy, remarks=remarks)
 
@@ -132,7 +139,7 @@ def _remarks(comparison: Comparison) -> list[str]:
     found = []
     if comparison.data == "generated":
         found.append("The data were generated: accuracies say little.")
-    if any(row.efficiency > IMPOSSIBLE for row in comparison.rows):
+    if _were_held_up(comparison):
         found.append(
             f"An efficiency above {IMPOSSIBLE:g} says that the runs of {comparison.reference} were "
             "held up, by other load or by threads that wait for each other: measure on an idle "
@@ -151,6 +158,12 @@ def _remarks(comparison: Comparison) -> list[str]:
         for reason, names in mishaps.items():
             found.append(f"{state.capitalize()}: {_listed(sorted(names))}{reason}.")
     return found
+
+
+def _were_held_up(comparison: Comparison) -> bool:
+    """Whether figures cannot be right; what was not measured here may be of other devices."""
+    measured_here = any(one.peak_memory_bytes for one in comparison.results)
+    return measured_here and any(row.efficiency > IMPOSSIBLE for row in comparison.rows)
 
 
 def _last_line(message: str) -> str:

@@ -21,6 +21,7 @@ ORDER = (
     "steps",
     "saved",
     "printed",
+    "logged",
     "written",
 )
 """Causes before effects: at one step, the first of these is the one to look at."""

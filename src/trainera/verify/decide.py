@@ -121,7 +121,10 @@ def _compared(
     )
     if not differences:
         samples = "samples, " if "samples" in found.largest else ""
-        reason = f"the same {samples}losses, gradients, weights and output"
+        said = {"printed", "logged", "written", "saved"} & found.largest.keys()
+        output = " and output" if said else ""
+        weights = "weights" if said else "and weights"
+        reason = f"the same {samples}losses, gradients, {weights}{output}"
         return replace(verdict, outcome=Outcome.EQUIVALENT, reason=reason)
     first = differences[0]
     doubt = _doubt(found, first, alone, workers)

@@ -316,5 +316,6 @@ _CAUSES: dict[str, Callable[[Comparison, Difference, Callable[[], Detail]], Diag
     "steps": _count,
     "saved": _saved,
     "printed": _printed,
+    "logged": _printed,
     "written": _printed,
 }

@@ -150,6 +150,9 @@ def _compare_output(found: Comparison, texts: tuple[Path, Path]) -> None:
     if not spoken.strip() and speakers:
         spoken = speakers[0].stdout
     pairs = [("printed", "", runs.sequential.stdout, spoken)]
+    # All log, and the log of one is shown: the first one's, if it is not left to another.
+    logged = next((worker.logged for worker in runs.workers if worker.logged), "")
+    pairs.append(("logged", "log", runs.sequential.logged, logged))
     for path in sorted(texts[0].glob("*")) if texts[0].is_dir() else ():
         other = texts[1] / path.name
         text = other.read_text(encoding="utf-8") if other.exists() else ""

@@ -83,6 +83,7 @@ class Worker:
     mistaken: int = 0
     """Random draws of which the sequential run took another dimension for the batch."""
     stdout: str = ""
+    logged: str = ""
     rows: int = 0
     """Samples that it learned from."""
 
@@ -93,9 +94,10 @@ def read_worker(directory: Path, rank: int, *, digests: bool = False) -> Worker:
     reader = _Reader(worker, digests=digests)
     for event in events(directory / f"trace-{rank}.jsonl"):
         reader.take(event)
-    stdout = directory / f"stdout-{rank}"
-    if stdout.exists():
-        worker.stdout = stdout.read_text(encoding="utf-8", errors="replace")
+    worker.stdout, worker.logged = (
+        path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+        for path in (directory / f"stdout-{rank}", directory / f"logged-{rank}")
+    )
     return worker
 
 

@@ -28,6 +28,7 @@ def begin(content: dict[str, Any]) -> None:
     from trainera.verify.observe import precision
     from trainera.verify.observe.chance import Chance
     from trainera.verify.observe.leaving import Leaving
+    from trainera.verify.observe.logs import Logs
     from trainera.verify.observe.record import Recorder
     from trainera.verify.observe.samples import Samples
     from trainera.verify.observe.state import State
@@ -40,6 +41,7 @@ def begin(content: dict[str, Any]) -> None:
     state = State(recorder, steps)
     chance = Chance(recorder, samples)
     leaving = Leaving()
+    Logs(directory, rank).install()
 
     random.seed(settings.seed)
     numpy.random.seed(settings.seed)
