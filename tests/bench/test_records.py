@@ -77,3 +77,9 @@ def test_what_scripts_print() -> None:
     assert metrics_in("", text) == []
     assert figures_in(text) == {"a, b/s": 1500.0}
     assert (data_in(text), data_in("nothing")) == ("real", "")
+
+
+def test_figures_that_are_none() -> None:
+    assert metrics_in("accuracy ([0-9.]+)", "accuracy 0.5.\naccuracy ...\n") == [0.5]
+    assert metrics_in("accuracy(?: ([0-9]+))?", "accuracy\naccuracy 7") == [7.0]
+    assert figures_in("figure date: 2026-07-01\n") == {}

@@ -86,3 +86,21 @@ def test_what_is_no_store(path: Path, tmp_path: Path) -> None:
     path.write_text("print('hello')\n" * 100)
     with pytest.raises(UserError, match="cannot be used as a store"):
         Store(path)
+
+
+def test_the_database_of_another_program_is_left_as_it_is(path: Path) -> None:
+    with sqlite3.connect(path) as other:
+        other.execute("CREATE TABLE studies (id INTEGER)")
+    other.close()
+    before = path.read_bytes()
+    for create in (True, False):
+        with pytest.raises(UserError, match="a database of another program"):
+            Store(path, create=create)
+    assert path.read_bytes() == before
+
+
+def test_an_empty_file_is_no_store_to_report_of(path: Path) -> None:
+    path.touch()
+    with pytest.raises(UserError, match="no experiment in it yet"):
+        Store(path, create=False)
+    assert path.read_bytes() == b""

@@ -121,6 +121,17 @@ def test_what_is_better_when_low(name: str, low: bool) -> None:
     assert lower_is_better(name) is low
 
 
+@pytest.mark.parametrize("figure", [float("nan"), float("inf"), None])
+def test_what_diverged_is_not_recommended(figure: float | None) -> None:
+    good = made_runs("sequential", SLOW, metrics=[0.5] * 5)
+    bad = [replace(one, metric=figure) for one in made_runs("ddp 2", FAST, workers=2)]
+    for runs in (bad, [bad[0], *made_runs("ddp 2", FAST, workers=2, metrics=[0.5] * 5)[1:]]):
+        found = verdict(good, runs)
+        assert found.best == "sequential"
+        assert found.text == "Use sequential: all others learn worse."
+        assert any("may have diverged" in one for one in found.remarks)
+
+
 def test_faster_but_learning_worse_is_not_recommended() -> None:
     good, bad = [0.79, 0.80, 0.81, 0.80, 0.79], [0.70, 0.72, 0.75, 0.60, 0.71]
     found = verdict(

@@ -45,7 +45,7 @@ def test_the_users_own_number_of_threads_is_kept(launch: Launch) -> None:
 FAULTS = """
     import resource, torch
     for number in range(40):
-        torch.empty(10_000_000).fill_(1.0)
+        torch.empty(7_000_000).fill_(1.0)
         if number == 29:
             before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)

@@ -110,18 +110,19 @@ def read_request(path: Path) -> dict[str, Any]:
 
 _WHOLE = ("repetitions", "energy_runs", "warm_up", "seed", "threads", "fraction")
 _REAL = ("cool_down_s", "timeout_s", "watts_per_core")
+_LEAST = {"cool_down_s": 0, "timeout_s": 0.01, "watts_per_core": 0, "threads": 1,
+          "energy_runs": 0, "warm_up": 0}  # fmt: skip
 _LISTS = ("workloads", "engines", "workers", "strategies", "arguments")
 
 
 def _checked(path: Path, name: str, value: Any) -> Any:
     if name in _LISTS and isinstance(value, list):
-        return tuple(value) if name == "workers" else tuple(map(str, value))
-    if name == "factors" and isinstance(value, dict):
-        return {
-            option: tuple(map(str, levels))
-            for option, levels in value.items()
-            if isinstance(levels, list) and levels
-        }
+        if name != "workers":
+            return tuple(map(str, value))
+        if all(type(one) is int for one in value):
+            return tuple(value)
+    if name == "factors" and isinstance(value, dict) and all(map(_are_levels, value.values())):
+        return {option: tuple(map(str, levels)) for option, levels in value.items()}
     whole = isinstance(value, int) and not isinstance(value, bool)
     good = (
         (name in _WHOLE and whole)
@@ -134,6 +135,12 @@ def _checked(path: Path, name: str, value: Any) -> Any:
     return value
 
 
+def _are_levels(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and not any(
+        isinstance(one, list | dict) for one in value
+    )  # fmt: skip
+
+
 def work_out(
     request: Request, installed: Mapping[str, str], known: Mapping[str, str], *, meters: bool
 ) -> Experiment:
@@ -144,6 +151,10 @@ def work_out(
     """
     if request.size not in SIZES:
         raise UserError(f"size '{request.size}': there is {', '.join(SIZES)}")
+    for name, least in _LEAST.items():
+        given = getattr(request, name)
+        if given is not None and given < least:
+            raise UserError(f"{name.removesuffix('_s')} = {given:g}: it is {least:g} or more")
     if not request.workers or any(one < 1 for one in request.workers):
         raise UserError("numbers of workers are 1 or more")
     notes: list[str] = []

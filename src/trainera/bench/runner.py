@@ -44,7 +44,10 @@ def run_experiment(
     planned = [(one.id, from_data(one.plan)) for one in store.planned(experiment)]
     progress = Progress([run for _, run in planned], store.results(experiment))
     journal = store.path.with_name(f"{store.path.name}.files").absolute()
-    _restore(journal)  # of a run that was cut off
+    left = _restore(journal, stale=True)  # of a run that was cut off
+    if left:
+        names = ", ".join(str(path) for path in left)
+        say(f"trainera: changed since a run was cut off, and left as it is: {names}")
     hopeless: dict[tuple[str, str | None, str], Result] = {}
     for number, (key, run) in enumerate(planned):
         kind = (run.subject.name, run.strategy.engine, run.strategy.batch)
@@ -67,10 +70,11 @@ def run_experiment(
     return store.counts(experiment)
 
 
-def _restore(journal: Path) -> None:
-    """The user's files, as they were before a run."""
-    put_back(journal)
+def _restore(journal: Path, *, stale: bool = False) -> list[Path]:
+    """The user's files, as they were before a run, but for those that are returned."""
+    left = put_back(journal, stale=stale)
     shutil.rmtree(journal, ignore_errors=True)
+    return left
 
 
 def run_once(run: Run, settings: Settings, meters: Meters, journal: Path | None = None) -> Result:

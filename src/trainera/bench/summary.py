@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from statistics import fmean, median
 
 from trainera.bench.results import Result
@@ -249,7 +250,8 @@ def _train(one: Result) -> float | None:
 
 
 def _metric(one: Result) -> float | None:
-    return one.metric
+    """If it is a number: that a run has diverged is told in words."""
+    return one.metric if one.metric is not None and isfinite(one.metric) else None
 
 
 def _known(runs: Iterable[Result], get: Callable[[Result], float | None]) -> list[float]:

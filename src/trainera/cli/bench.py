@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import signal
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -171,10 +172,10 @@ def bench(
         _print_plan(experiment, store)
         return
     with _alone(store):
-        counts = _measure(experiment, store, again=again, retry_failed=retry_failed)
+        number, counts = _measure(experiment, store, again=again, retry_failed=retry_failed)
     from trainera.cli.report import say_what_came_out  # which takes the name of the store from here
 
-    say_what_came_out(store)
+    say_what_came_out(store, number)
     render.say(f"trainera: results in {render.shown(store)}; see them: trainera report {store}")
     if counts.get("failed"):
         raise typer.Exit(int(Status.FAILED))
@@ -203,7 +204,8 @@ def _experiment(config: Path | None, given: Mapping[str, Any]) -> "Experiment":
 
 def _measure(
     experiment: "Experiment", path: Path, *, again: bool, retry_failed: bool
-) -> dict[str, int]:
+) -> tuple[int, dict[str, int]]:
+    """The number of the experiment in the store, and how many of its runs are in which state."""
     from trainera.bench.energy import find_meters
     from trainera.bench.runner import run_experiment
     from trainera.cli import probe
@@ -227,11 +229,15 @@ def _measure(
         meters = find_meters()
         if not meters and experiment.settings.watts_per_core is None:
             render.say(f"trainera: energy is not measured ({meters.why_not})")
+        for one in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(one) is signal.SIG_DFL:  # nohup has it ignored
+                signal.signal(one, signal.default_int_handler)
         try:
-            return run_experiment(store, number, experiment.settings, meters, render.say)
+            counts = run_experiment(store, number, experiment.settings, meters, render.say)
         except KeyboardInterrupt:
             render.say("trainera: stopped; the same command goes on from here")
             raise
+        return number, counts
 
 
 def _say_where(store: "Store", number: int, total: int) -> None:

@@ -117,10 +117,10 @@ def report(
     render.say(f"trainera: the report is in {render.shown(output)}")
 
 
-def say_what_came_out(store: Path) -> None:
-    """The verdict on the latest experiment, if what it takes is installed."""
+def say_what_came_out(store: Path, experiment: int) -> None:
+    """The verdict on an experiment, if what it takes is installed."""
     if all(importlib.util.find_spec(name) for name in _NEEDS):
-        _say_verdicts(_document(store, None, "latest"))
+        _say_verdicts(_document(store, None, str(experiment)))
 
 
 def _say_verdicts(found: "Document") -> None:

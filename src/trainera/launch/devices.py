@@ -9,8 +9,8 @@ from pathlib import Path
 from trainera.errors import UserError
 
 _LIMIT = Path("/sys/fs/cgroup/memory.max")
-_LARGE_BYTES = 64 << 20
-"""Twice what the allocator itself comes to keep. Among larger blocks too much is lost in gaps."""
+_LARGE_BYTES = 32 << 20
+"""The most that older allocators take, and that any comes to keep: larger blocks leave gaps."""
 
 
 def require_torch() -> None:

@@ -17,9 +17,12 @@ from pathlib import Path
 from typing import Any
 
 _DOWNLOADS = ("torchvision.datasets", "torch.hub", "urllib.request", "huggingface_hub", "datasets",
-              "requests", "sklearn.datasets", "torchaudio.datasets", "torchtext", "gdown", "wget",
-              "matplotlib", "importlib")  # fmt: skip
-"""Modules that write what is the same for every run: it may stay, and need not be fetched twice."""
+              "requests", "sklearn.datasets", "torchaudio.datasets", "torchtext", "gdown",
+              "wget")  # fmt: skip
+"""Libraries that write what is the same for every run: it may stay, and is fetched once."""
+_CACHES = ("__pycache__", "/.cache/", "/.config/")
+_LATER_S = 5.0
+"""What is changed so long after the last sign of a run was not changed by it."""
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -44,7 +47,7 @@ class Journal:
         original = writer.__init__
 
         def begin(one: Any, name: Any) -> None:
-            self._note(name, directory=False)
+            self._note(name)
             original(one, name)
 
         writer.__init__ = begin
@@ -57,45 +60,75 @@ class Journal:
             else:
                 writing = isinstance(flags, int) and bool(flags & _WRITING)
             if writing:
-                self._note(path, directory=False)
+                self._note(path)
         elif event == "os.mkdir":
-            self._note(args[0], directory=True)
+            self._note(args[0], args[2], directory=True)
         elif event == "os.rename":
-            self._note(args[0], directory=False)
-            self._note(args[1], directory=False)
-        elif event in ("os.remove", "os.truncate", "sqlite3.connect"):
-            self._note(args[0], directory=False)
+            self._note(args[0], args[2], tree=True)
+            self._note(args[1], args[3], tree=True)
+        elif event == "os.link":
+            self._note(args[1], args[3])
+        elif event == "os.symlink":
+            self._note(args[1], args[2])
+        elif event == "os.chmod":
+            self._note(args[0], args[2])
+        elif event in ("os.remove", "os.rmdir", "shutil.rmtree"):
+            self._note(args[0], args[1] if len(args) > 1 else None, tree=True)
+        elif event in ("os.truncate", "sqlite3.connect"):
+            self._note(args[0])
 
-    def _note(self, path: Any, *, directory: bool) -> None:
+    def _note(
+        self, path: Any, base: Any = None, *, directory: bool = False, tree: bool = False
+    ) -> None:
         if getattr(self._busy, "now", False) or not isinstance(path, str | bytes | os.PathLike):
             return
         self._busy.now = True
         try:
-            self._keep(os.path.abspath(os.fsdecode(path)), directory)  # noqa: PTH100
+            name = os.fsdecode(path)
+            if isinstance(base, int) and base >= 0:  # relative to a folder that is open
+                name = os.path.join(os.readlink(f"/proc/self/fd/{base}"), name)  # noqa: PTH115, PTH118
+            self._keep_all(os.path.abspath(name), directory, tree)  # noqa: PTH100
         except (OSError, ValueError):
             pass  # the script's own call is about to fail for the same reason, and says it better
         finally:
             self._busy.now = False
 
-    def _keep(self, path: str, directory: bool) -> None:
-        if path in self._seen or path.startswith((self._own, "/dev/", "/proc/", "/sys/")):
+    def _keep_all(self, path: str, directory: bool, tree: bool) -> None:
+        """A folder that goes takes with it what is inside; a link leads to another file."""
+        if tree and os.path.isdir(path) and not os.path.islink(path):  # noqa: PTH112, PTH114
+            for folder, folders, files in os.walk(path):
+                self._keep(folder, directory=True, gone=True)
+                links = [one for one in folders if os.path.islink(os.path.join(folder, one))]  # noqa: PTH114, PTH118
+                for one in (*files, *links):
+                    self._keep(os.path.join(folder, one), directory=False)  # noqa: PTH118
+        else:
+            self._keep(path, directory)
+            if not tree and os.path.islink(path):  # noqa: PTH114 (written through)
+                self._keep(os.path.realpath(path), directory)
+
+    def _keep(self, path: str, directory: bool, *, gone: bool = False) -> None:
+        if path.startswith((self._own, "/dev/", "/proc/", "/sys/")):
+            return
+        os.utime(self._directory)  # a sign of life, see put_back
+        if path in self._seen:
             return
         self._seen.add(path)
-        if "__pycache__" in path or _of_download():
+        if any(part in path for part in _CACHES) or _of_download():
             return
         name = sha256(os.fsencode(path)).hexdigest()[:24]
         entry = self._directory / f"{name}.json"
         existed = os.path.lexists(path)
-        if directory and existed:
+        if directory and existed and not gone:
             return
+        link = os.readlink(path) if os.path.islink(path) else None  # noqa: PTH114, PTH115
         draft = self._directory / f"{name}.{os.getpid()}"
         draft.write_text(
-            json.dumps({"path": path, "existed": existed, "directory": directory,
+            json.dumps({"path": path, "existed": existed, "directory": directory, "link": link,
                         "time_s": time.monotonic()})
         )  # fmt: skip
         with suppress(FileExistsError):
             os.link(draft, entry)  # of several workers one is first
-            if existed and Path(path).is_file():
+            if existed and link is None and Path(path).is_file():
                 shutil.copy2(path, self._directory / f"{name}.before")
         draft.unlink()
 
@@ -105,23 +138,57 @@ def changed_paths(directory: Path) -> list[Path]:
     return [Path(entry["path"]) for entry, _ in _entries(directory)]
 
 
-def put_back(directory: Path) -> None:
-    """Undoes every change that is in the journal of the run, the latest first."""
-    directories = []
-    for entry, path in reversed(_entries(directory)):
+def put_back(directory: Path, *, stale: bool = False) -> list[Path]:
+    """Undoes every change that is in the journal of the run, the latest first.
+
+    A run that was killed is undone when the next one begins (`stale`). What somebody else has
+    changed meanwhile is left alone, and returned.
+    """
+    entries = _entries(directory)
+    last_s = (directory / "files").stat().st_mtime + _LATER_S if entries else 0.0
+    left, made = [], []
+    for entry, _ in entries:  # folders that are gone come first, the outer ones before the inner
+        if entry["directory"] and entry["existed"]:
+            with suppress(OSError):
+                Path(entry["path"]).mkdir(parents=True, exist_ok=True)
+    for entry, path in reversed(entries):
         target = Path(entry["path"])
         if entry["directory"]:
-            directories.append(target)
+            made += [] if entry["existed"] else [target]
             continue
-        before = path.with_suffix(".before")
+        if stale and _changed_s(target) > last_s:
+            left.append(target)
+            continue
         with suppress(OSError):
-            if before.exists():
-                shutil.copy2(before, target)
-            elif not entry["existed"]:
-                target.unlink(missing_ok=True)
-    for target in sorted(directories, key=lambda one: len(one.parts), reverse=True):
+            _undo(target, entry, path.with_suffix(".before"))
+    for target in sorted(made, key=lambda one: len(one.parts), reverse=True):
         with suppress(OSError):
             os.rmdir(target)  # noqa: PTH106 (only when it is empty)
+    return left
+
+
+def _undo(target: Path, entry: dict[str, Any], before: Path) -> None:
+    if entry.get("link") is not None:
+        target.unlink(missing_ok=True)
+        target.symlink_to(entry["link"])
+    elif before.exists():
+        if target.is_symlink():
+            target.unlink()
+        shutil.copy2(before, target)
+    elif not entry["existed"] and target.is_dir() and not target.is_symlink():
+        shutil.rmtree(target)  # a folder that the run has given this name
+    elif not entry["existed"]:
+        target.unlink(missing_ok=True)
+
+
+def _changed_s(target: Path) -> float:
+    """When it was last changed; of a folder, when anything in it was."""
+    inside = target.rglob("*") if target.is_dir() and not target.is_symlink() else ()
+    found = [0.0]
+    for one in (target, *inside):
+        with suppress(OSError):
+            found.append(one.lstat().st_mtime)
+    return max(found)
 
 
 def _entries(directory: Path) -> list[tuple[dict[str, Any], Path]]:
@@ -134,6 +201,7 @@ def _of_download() -> bool:
     while frame is not None:
         module = frame.f_globals.get("__name__") or ""
         if any(module == name or module.startswith(f"{name}.") for name in _DOWNLOADS):
-            return True
+            file = frame.f_code.co_filename  # a module of the script's own may have such a name
+            return "-packages" in file or file.startswith(os.path.dirname(os.__file__))  # noqa: PTH120
         frame = frame.f_back
     return False

@@ -5,6 +5,7 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from trainera import __version__
@@ -204,7 +205,7 @@ def as_csv(report: Document) -> str:
 def as_json(report: Document) -> str:
     """Everything, to be read by programs."""
     return json.dumps(
-        {
+        _without_nan({
             "trainera": __version__,
             "title": report.title,
             "created": report.created,
@@ -221,9 +222,20 @@ def as_json(report: Document) -> str:
                 for section in report.sections
             ],
             "results": [one.as_data() for one in report.results],
-        },
+        }),
         indent=1,
-    )
+    )  # fmt: skip
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no word for what is no number."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(item) for item in value]
+    return value
 
 
 def _row(values: Sequence[str]) -> str:

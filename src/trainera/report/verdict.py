@@ -1,6 +1,7 @@
 """The sentence at the top of a report: which strategy to use, by what margin, or that none is."""
 
 from dataclasses import dataclass
+from math import isfinite
 from textwrap import shorten
 from typing import Literal
 
@@ -43,6 +44,9 @@ def judge(comparison: Comparison) -> Verdict:
     best = fit[0]
     few = [row for row in fit if row.runs < ENOUGH]
     rivals = [row for row in fit[1:] if row not in few]
+    if best not in few and not rivals and len(fit) == 1:
+        text = f"Use {best.strategy}: all others learn worse."
+        return Verdict(outcome="winner", text=text, best=best.strategy, remarks=remarks)
     if best in few or not rivals:
         text = (
             f"No winner is named: {ENOUGH} runs of a strategy are needed, and there "
@@ -73,11 +77,22 @@ def judge(comparison: Comparison) -> Verdict:
 
 def learns_worse(comparison: Comparison, row: Row) -> bool:
     """Whether it ends clearly behind the reference in accuracy or perplexity."""
+    if diverged(comparison, row):
+        return True
     change = row.metric_change
     if change is None or row.metric is None or not change.excludes(0.0):
         return False
     behind = change.value if lower_is_better(comparison.metric_name) else -change.value
     return behind > WORSE * abs(row.metric - change.value)
+
+
+def diverged(comparison: Comparison, row: Row) -> bool:
+    """Whether some of its runs came to no figure, or to none that is a number, and others did."""
+    finite = {}
+    for one in (row.strategy, comparison.reference):
+        runs = [run for run in comparison.results if _counts(run) and run.strategy == one]
+        finite[one] = [run.metric is not None and isfinite(run.metric) for run in runs]
+    return all(finite[comparison.reference]) and not all(finite[row.strategy])
 
 
 def _but_behind(comparison: Comparison, row: Row) -> str:
@@ -124,6 +139,11 @@ def _gain(comparison: Comparison, row: Row) -> str:
 
 
 def _warning(comparison: Comparison, row: Row) -> str:
+    if diverged(comparison, row):
+        return (
+            f"{row.strategy} was faster still, but not all of its runs came to a figure: training "
+            "may have diverged."
+        )
     change = row.metric_change
     assert change is not None
     spread = interval(change)

@@ -54,6 +54,7 @@ class Store:
         try:
             # Transactions are begun and ended by hand below.
             self._connection = sqlite3.connect(path, timeout=_PATIENCE_S, isolation_level=None)
+            self._refuse_another_programs(create=create)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA foreign_keys = ON")
@@ -63,6 +64,20 @@ class Store:
                 f"{path}: cannot be used as a store ({error}) — give the file that `trainera "
                 "bench` wrote, in a folder that can be written"
             ) from error
+
+    def _refuse_another_programs(self, *, create: bool) -> None:
+        """Before anything is written: many programs keep their things in such files."""
+        rows = self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        tables = {name for (name,) in rows}
+        if tables and not {"experiments", "runs"} <= tables:
+            self.close()
+            raise UserError(
+                f"{self.path}: a database of another program — give the file that `trainera bench` "
+                "wrote, or choose another --store"
+            )
+        if not tables and not create:
+            self.close()
+            raise UserError(f"{self.path}: no experiment in it yet — run `trainera bench` first")
 
     def __enter__(self) -> "Store":
         return self
