@@ -68,9 +68,9 @@ def judge(comparison: Comparison) -> Verdict:
         return Verdict(outcome="close", text=text, best=best.strategy, remarks=remarks)
     margin = _margin(comparison, rivals[0], best)
     text = (
-        f"Use {best.strategy}{_gain(comparison, best)}; the next, {rivals[0].strategy}, takes "
-        f"{percent(margin.value - 1)} longer ({interval(margin, minus=1.0, as_percent=True)})"
-        f"{_but_behind(comparison, best)}."
+        f"Use {best.strategy}{_gain(comparison, best)}{_but_behind(comparison, best)}; the next, "
+        f"{rivals[0].strategy}, takes {percent(margin.value - 1)} longer "
+        f"({interval(margin, minus=1.0, as_percent=True)})."
     )
     return Verdict(outcome="winner", text=text, best=best.strategy, remarks=remarks)
 
