@@ -5,8 +5,8 @@ from pathlib import Path
 from trainera import engines
 from trainera.plan import Converted, Options, Plan
 from trainera.planner import make_plan
-from trainera.read.modules import own_modules as find_modules
-from trainera.read.source import SourceFile, load
+from trainera.read.source.file import SourceFile, load
+from trainera.read.source.modules import own_modules as find_modules
 
 
 def _files(path: Path) -> dict[str, SourceFile]:

@@ -8,19 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-
-@dataclass(frozen=True, kw_only=True, order=True)
-class Place:
-    """A span of source. Lines count from 1, columns from 0 in characters, the end is exclusive."""
-
-    path: Path
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
-    def __str__(self) -> str:
-        return f"{self.path}:{self.line}:{self.column + 1}"
+from trainera.read.source.place import Place
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,12 +13,12 @@ from trainera import rules
 from trainera.engines.base import Engine
 from trainera.errors import Status, UserError
 from trainera.plan import Edit, Note, Options, Plan, Refusal
-from trainera.read.distributed import already
+from trainera.read.batches.generators import batch_streams
+from trainera.read.batches.handmade import cuts_by_hand
 from trainera.read.facts import Decisions, Facts, Trouble
-from trainera.read.generators import batch_streams
-from trainera.read.handmade import cuts_by_hand
+from trainera.read.libraries.distributed import already
 from trainera.read.reader import read
-from trainera.read.source import SourceFile
+from trainera.read.source.file import SourceFile
 from trainera.rules.torch._tools import Finding, refusal_of, refuse
 from trainera.rules.torch.wrap import carriers
 
@@ -100,8 +100,8 @@ def _decide(files: dict[str, SourceFile]) -> tuple[Facts, Decisions]:
             if name is not None
         )
         # What is amiss with a batch that was taken ahead may be mended by taking it whole.
-        glances = decisions.glances | {node for _, node in facts.glances}
-        settled = glances == decisions.glances
+        first_batches = decisions.first_batches | {node for _, node in facts.first_batches}
+        settled = first_batches == decisions.first_batches
         whole = decisions.whole | (_left_whole(facts) if settled else frozenset())
         models = decisions.models | promoted
         handmade, streams = decisions.handmade, decisions.streams
@@ -114,7 +114,7 @@ def _decide(files: dict[str, SourceFile]) -> tuple[Facts, Decisions]:
             wraps=wraps,
             whole=whole,
             models=models,
-            glances=glances,
+            first_batches=first_batches,
             handmade=handmade,
             streams=streams,
         )

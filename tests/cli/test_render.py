@@ -6,7 +6,8 @@ import pytest
 
 from trainera.cli import render
 from trainera.errors import UserError
-from trainera.plan import Edit, Insert, Keyword, Note, Place, Plan, Refusal, Through, Wrap
+from trainera.plan import Edit, Insert, Keyword, Note, Plan, Refusal, Through, Wrap
+from trainera.read.source.place import Place
 
 SOURCE = "import torch\n\toptimizer = LBFGS(p)\n名前 = LBFGS(p)\n" + "x = 1; " * 40 + "LBFGS()\n"
 

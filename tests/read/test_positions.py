@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trainera.read.positions import Positions, decode, line_offsets
+from trainera.read.source.positions import Positions, decode, line_offsets
 
 FILES = sorted(Path(__file__).parents[2].glob("src/trainera/**/*.py"))
 

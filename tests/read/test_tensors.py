@@ -5,23 +5,23 @@ from dataclasses import replace
 
 import pytest
 
-from trainera.read import shapes, stacking, tensors
-from trainera.read.kinds import (
+from trainera.read.ops import shapes, stacking, tensors
+from trainera.read.values import (
     PLAIN,
-    Bunch,
     Const,
     Count,
-    Kind,
+    Gathered,
+    Items,
     Lost,
     Mean,
-    Own,
-    Shape,
+    PerWorker,
     Shard,
+    ShardShape,
     Share,
     Sum,
-    Whole,
+    Value,
 )
-from trainera.read.lattice import join
+from trainera.read.values.join import join
 
 NODE, OTHER = ast.Pass(), ast.Pass()
 L, M = frozenset({NODE}), frozenset({OTHER})
@@ -30,7 +30,7 @@ RAGGED, ACROSS = Shard(L, ragged=True), Shard(L, dim=1)
 ZERO, ONE, TEXT = Const(0), Const(1), Const("a")
 
 
-def outline(kind: Kind | None) -> tuple[object, ...]:
+def outline(kind: Value | None) -> tuple[object, ...]:
     """What a kind is and, of a shard, how it is cut; not all that is known of its dimensions."""
     if isinstance(kind, Shard):
         return (Shard, kind.dim, kind.ragged, kind.loaders)
@@ -46,7 +46,7 @@ def label(value: object) -> str:
     if isinstance(value, Shard):
         marks = [name for name in ("ragged", "nested", "vague") if getattr(value, name)]
         return "-".join([f"Shard{value.dim}", *marks])
-    return type(value).__name__ if isinstance(value, Kind) else str(value)
+    return type(value).__name__ if isinstance(value, Value) else str(value)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def label(value: object) -> str:
     ],
     ids=label,
 )
-def test_operators(left: Kind, operator: str, right: Kind, result: Kind) -> None:
+def test_operators(left: Value, operator: str, right: Value, result: Value) -> None:
     assert tensors.binary(operator, left, right) == result
 
 
@@ -135,17 +135,19 @@ def test_operators(left: Kind, operator: str, right: Kind, result: Kind) -> None
         (PLAIN, "MatMult", SHARD),
         (SHARD, "Add", ACROSS),
         (SHARD, "Mult", RAGGED),
-        (Shape(L), "Add", PLAIN),
+        (ShardShape(L), "Add", PLAIN),
     ],
     ids=label,
 )
-def test_operators_without_an_answer(left: Kind, operator: str, right: Kind) -> None:
+def test_operators_without_an_answer(left: Value, operator: str, right: Value) -> None:
     assert tensors.binary(operator, left, right) is None
 
 
-@pytest.mark.parametrize("own", [Own("this worker's random numbers"), Own("the clock")], ids=label)
+@pytest.mark.parametrize(
+    "own", [PerWorker("this worker's random numbers"), PerWorker("the clock")], ids=label
+)
 @pytest.mark.parametrize("share", [MEAN, SUM, SHARD], ids=label)
-def test_each_workers_own_value_spoils_a_share(share: Share, own: Own) -> None:
+def test_each_workers_own_value_spoils_a_share(share: Share, own: PerWorker) -> None:
     """Scaled by a number that differs from worker to worker, a mean is no mean of the batch."""
     result = tensors.binary("Mult", share, own)
     assert result is None or isinstance(result, Lost)
@@ -161,7 +163,7 @@ def test_what_is_lost_stays_lost(operator: str, share: Share) -> None:
 
 
 @pytest.mark.parametrize(("left", "right"), [(Mean(L), Mean(M)), (Shard(L), Shard(M))], ids=label)
-def test_batches_of_two_loaders_do_not_mix(left: Kind, right: Kind) -> None:
+def test_batches_of_two_loaders_do_not_mix(left: Value, right: Value) -> None:
     result = tensors.binary("Add", left, right)
     assert isinstance(result, Lost)
     assert "two loaders" in result.why
@@ -170,15 +172,15 @@ def test_batches_of_two_loaders_do_not_mix(left: Kind, right: Kind) -> None:
 
 def test_a_slice_does_not_fit_the_whole_batch() -> None:
     """No answer: so both are made whole."""
-    assert tensors.binary("Mult", SHARD, Whole(L)) is None
-    assert tensors.method("add", SHARD, [Whole(L)], {}) is None
-    assert tensors.binary("Mult", SHARD, Whole(L, rows=False)) == SHARD
+    assert tensors.binary("Mult", SHARD, Gathered(L)) is None
+    assert tensors.method("add", SHARD, [Gathered(L)], {}) is None
+    assert tensors.binary("Mult", SHARD, Gathered(L, rows=False)) == SHARD
 
 
 def test_slices_one_after_the_other() -> None:
     both = stacking.joined("cat", [SHARD, SHARD], Const(0), all_known=True)
     assert both == Shard(L, parts=2)
-    assert tensors.method("chunk", both, [Const(2)], {}) == Bunch((SHARD, SHARD))
+    assert tensors.method("chunk", both, [Const(2)], {}) == Items((SHARD, SHARD))
     assert tensors.method("chunk", both, [Const(4)], {}) is None
     assert tensors.method("chunk", both, [Const(2), Const(1)], {}) is None
     assert tensors.method("mean", both, [], {}) == Mean(L)
@@ -210,13 +212,13 @@ def test_networks_are_remembered() -> None:
         ("mean", SHARD, [], MEAN),
         ("sum", SHARD, [ZERO], SUM),
         ("mean", SHARD, [ZERO], MEAN),
-        ("mean", SHARD, [Bunch((ZERO, ONE))], MEAN),
+        ("mean", SHARD, [Items((ZERO, ONE))], MEAN),
         ("sum", RAGGED, [], SUM),
         ("numel", SHARD, [], COUNT),
         ("numel", RAGGED, [], SUM),
         ("size", SHARD, [ZERO], COUNT),
         ("size", SHARD, [ONE], PLAIN),
-        ("size", SHARD, [], Shape(L)),
+        ("size", SHARD, [], ShardShape(L)),
         ("count_nonzero", SHARD, [], SUM),
         ("sum", ACROSS, [ONE], SUM),
         ("item", MEAN, [], MEAN),
@@ -241,7 +243,7 @@ def test_networks_are_remembered() -> None:
     ],
     ids=label,
 )
-def test_methods(name: str, share: Share, arguments: list[Kind], result: Kind) -> None:
+def test_methods(name: str, share: Share, arguments: list[Value], result: Value) -> None:
     assert outline(tensors.method(name, share, arguments, {})) == outline(result)
 
 
@@ -254,7 +256,7 @@ def test_keywords_say_along_which_dimension() -> None:
 
 def test_a_pair_of_values_and_places() -> None:
     result = tensors.method("max", SHARD, [ONE], {})
-    assert isinstance(result, Bunch)
+    assert isinstance(result, Items)
     assert [type(item) for item in result.items] == [Shard, Shard]
 
 
@@ -309,7 +311,7 @@ def test_a_pair_of_values_and_places() -> None:
     ],
     ids=label,
 )
-def test_methods_without_an_answer(name: str, share: Share, arguments: list[Kind]) -> None:
+def test_methods_without_an_answer(name: str, share: Share, arguments: list[Value]) -> None:
     result = tensors.method(name, share, arguments, {})
     assert result is None or isinstance(result, Lost)
 
@@ -330,15 +332,15 @@ def test_the_number_of_ragged_rows_is_a_sum() -> None:
     [([Const(-1)], 1), ([Const(-1), Const(4)], 2), ([COUNT, Const(-1)], 2), ([COUNT, ONE, ONE], 3)],
     ids=label,
 )
-def test_views_that_keep_the_batch_first(sizes: list[Kind], rank: int) -> None:
+def test_views_that_keep_the_batch_first(sizes: list[Value], rank: int) -> None:
     for name in ("view", "reshape"):
         result = tensors.method(name, SHARD, sizes, {})
         assert result == Shard(L, rank=rank)
-        assert tensors.method(name, SHARD, [Bunch(tuple(sizes))], {}) == result
+        assert tensors.method(name, SHARD, [Items(tuple(sizes))], {}) == result
 
 
 @pytest.mark.parametrize("sizes", [[Const(8), Const(-1)], [PLAIN, Const(-1)]], ids=label)
-def test_views_with_the_batch_size_written_down(sizes: list[Kind]) -> None:
+def test_views_with_the_batch_size_written_down(sizes: list[Value]) -> None:
     assert tensors.method("view", SHARD, sizes, {}) is None
 
 
@@ -347,12 +349,12 @@ def test_views_with_the_batch_size_written_down(sizes: list[Kind]) -> None:
     [(ZERO, COUNT), (ONE, PLAIN), (PLAIN, None), (TEXT, None), (Const(True), None)],
     ids=label,
 )
-def test_entries_of_a_shape(number: Kind, result: Kind | None) -> None:
-    assert shapes.dimension(Shape(L, dim=0), number) == result
+def test_entries_of_a_shape(number: Value, result: Value | None) -> None:
+    assert shapes.dimension(ShardShape(L, dim=0), number) == result
 
 
 def test_entries_of_a_shape_whose_layout_is_not_known() -> None:
-    assert shapes.dimension(Shape(L, dim=None), ZERO) is None
+    assert shapes.dimension(ShardShape(L, dim=None), ZERO) is None
 
 
 def test_a_dimension_counted_from_the_end_of_one() -> None:
@@ -390,13 +392,13 @@ def test_after_a_dimension_is_gone_the_last_may_be_the_batch(name: str) -> None:
     ids=label,
 )
 def test_indexing(
-    key: Kind, is_slice: bool, tail: list[tuple[Kind, bool]], result: Kind | None
+    key: Value, is_slice: bool, tail: list[tuple[Value, bool]], result: Value | None
 ) -> None:
     assert outline(shapes.index(SHARD, key, is_slice, tail)) == outline(result)
 
 
 @pytest.mark.parametrize("key", [ZERO, TEXT], ids=label)
-def test_indexing_a_structure_gives_its_parts(key: Kind) -> None:
+def test_indexing_a_structure_gives_its_parts(key: Value) -> None:
     assert isinstance(shapes.index(Shard(L, nested=True), key, False, []), Shard)
 
 

@@ -4,7 +4,7 @@ import ast
 from pathlib import Path
 
 from trainera.plan import Action, Converted, Edit, Insert, Keyword, Through, Wrap
-from trainera.read.positions import Positions
+from trainera.read.source.positions import Positions
 from trainera.rewrite.apply import apply
 
 PATH = Path("train.py")

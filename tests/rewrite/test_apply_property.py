@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rewriting import CREW, PATH
 
 from trainera.plan import Edit, Insert, Keyword, Through, Wrap
-from trainera.read.positions import Positions
+from trainera.read.source.positions import Positions
 from trainera.rewrite.apply import apply
 from trainera.rewrite.lines import compile_with_original_lines, lines_of
 

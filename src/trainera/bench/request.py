@@ -14,7 +14,7 @@ from trainera.bench.design import Design, Run, Subject, plan
 from trainera.bench.runner import Settings
 from trainera.bench.strategies import Strategy, parse, usual
 from trainera.errors import UserError
-from trainera.read import source
+from trainera.read.source import file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,7 +208,7 @@ def _subjects(request: Request, notes: list[str]) -> list[Subject]:
 
 
 def _own_script(name: str, request: Request) -> Subject:
-    source.load(Path(name))  # it says so if there is no such file, or one that is no Python
+    file.load(Path(name))  # it says so if there is no such file, or one that is no Python
     try:
         groups = re.compile(request.metric).groups
     except re.error as error:

@@ -20,13 +20,13 @@ from trainera.plan import (
     Insert,
     Keyword,
     Note,
-    Place,
     Plan,
     Refusal,
     Through,
     Unwrap,
     Wrap,
 )
+from trainera.read.source.place import Place
 
 if TYPE_CHECKING:
     from rich.console import Console

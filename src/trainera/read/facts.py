@@ -1,4 +1,4 @@
-"""What the analyser found: plain records that the rules turn into edits and refusals."""
+"""What a reading found: plain records that the rules turn into edits and refusals."""
 
 import ast
 from collections.abc import Iterator
@@ -6,8 +6,8 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TypeVar
 
-from trainera.read.kinds import Kind, Nodes, Share
-from trainera.read.source import SourceFile
+from trainera.read.source.file import SourceFile
+from trainera.read.values import Nodes, Share, Value
 
 CURRENT = "crew.current()"
 """What the batches of the innermost loop come from, in the words of a converted script."""
@@ -22,7 +22,7 @@ class LoaderFact:
 
     node: ast.Call
     file: SourceFile
-    collate: Kind | None
+    collate: Value | None
     """Its own way of making a batch of samples, if it has one."""
     ordered: bool
     """Neither shuffled nor sampled: any process would read it in the same order."""
@@ -92,7 +92,7 @@ class Backward:
     node: ast.Call
     value: ast.expr
     file: SourceFile
-    kind: Kind
+    kind: Value
     text: str
     loop: ast.AST | None
 
@@ -157,7 +157,7 @@ class Spot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Glance:
+class FirstBatch:
     """The first batch of a loader is taken, apart from any loop over it."""
 
     loader: ast.expr
@@ -208,7 +208,7 @@ class Facts:
     """Networks whose methods have to go through the wrapper."""
     plain_models: set[Key] = field(default_factory=set)
     """Expressions that are asked for the same and are a bare network there."""
-    glances: dict[Key, Glance] = field(default_factory=dict)
+    first_batches: dict[Key, FirstBatch] = field(default_factory=dict)
     """Where the first batch of a loader is taken ahead of all loops."""
     handmade: dict[ast.AST, Spot] = field(default_factory=dict)
     """Batches that the script makes itself, and cuts of them the rows of a worker."""
@@ -238,7 +238,7 @@ class Facts:
     """Networks that are given slices while they train."""
     unclear: dict[ast.AST, Spot] = field(default_factory=dict)
     """Optimizers that may train more than the parameters that were seen."""
-    calls: dict[object, tuple[Kind, frozenset[tuple[ast.AST, str]]]] = field(default_factory=dict)
+    calls: dict[object, tuple[Value, frozenset[tuple[ast.AST, str]]]] = field(default_factory=dict)
     """What calls inside of networks gave, and which attributes were fresh after them (`calls`)."""
     batchnorm: bool = False
     """Some network uses batch statistics."""
@@ -300,7 +300,7 @@ class Decisions:
     """Loaders that every worker reads in full."""
     models: Nodes = frozenset()
     """Calls of libraries that turned out to make a network."""
-    glances: Nodes = frozenset()
+    first_batches: Nodes = frozenset()
     """Calls that give every worker a whole batch."""
     handmade: frozenset[tuple[ast.AST, ast.AST]] = frozenset()
     """Loops whose batches the script makes itself, and the expressions that give them."""

@@ -1,15 +1,14 @@
-"""Reads a script: runs the analyser over it until nothing new is learned."""
+"""Reads a script: runs the machine over it until nothing new is learned."""
 
 import ast
 import re
 
-from trainera.read.calls import Calls
-from trainera.read.core import Frame
 from trainera.read.facts import Decisions, Facts
-from trainera.read.freshness import Freshness
-from trainera.read.kinds import PLAIN, Class, Func, Instance
-from trainera.read.lifetimes import is_main_guard
-from trainera.read.source import SourceFile
+from trainera.read.interpret.machine import Machine
+from trainera.read.interpret.state import Frame
+from trainera.read.source.file import SourceFile
+from trainera.read.source.lifetimes import is_main_guard
+from trainera.read.values import PLAIN, Class, Function, Object
 
 MAX_READINGS = 6
 ACTS = {"backward", "state_dict", "load_state_dict", "save", "makedirs", "mkdir", "savefig", "open"}
@@ -25,75 +24,74 @@ def read(files: dict[str, SourceFile], decisions: Decisions) -> tuple[Facts, fro
     Attributes of objects are followed without regard to order, so the script is read again until
     no attribute is learned to be something new.
     """
-    reader = Calls(files, decisions)
+    machine = Machine(files, decisions)
     for _ in range(MAX_READINGS):
-        reader.facts = Facts(files=files)
-        reader.modules = {}
-        reader.changed = False
-        reader.mode = "train"
-        reader.fresh = Freshness()
-        reader.active.clear()
-        reader.visited.clear()
-        reader.used.clear()
-        _read_once(reader)
-        if not reader.changed:
+        machine.begin_reading()
+        _read_once(machine)
+        if not machine.program.changed:
             break
-    return reader.facts, frozenset(reader.promoted)
+    return machine.notes.facts, frozenset(machine.program.promoted)
 
 
-def _read_once(reader: Calls) -> None:
-    script = reader.files["__main__"]
+def _read_once(machine: Machine) -> None:
+    script = machine.program.files["__main__"]
     frame = Frame(script, 0, {}, is_module=True)
-    reader.modules["__main__"] = {}
-    reader.run(script.tree.body, frame)
-    frame.env = frame.env if frame.env is not None else reader.modules["__main__"]
-    reader.modules["__main__"] = frame.env
-    _read_uncalled(reader, frame)
+    machine.program.modules["__main__"] = {}
+    machine.run(script.tree.body, frame)
+    frame.env = frame.env if frame.env is not None else machine.program.modules["__main__"]
+    machine.program.modules["__main__"] = frame.env
+    _read_uncalled(machine, frame)
 
 
-def _read_uncalled(reader: Calls, frame: Frame) -> None:
+def _read_uncalled(machine: Machine, frame: Frame) -> None:
     """Functions that train, save or write but are called in a way that was not seen.
 
     A library may call them, or the script by a name made up at run time.
     """
-    for file in reader.files.values():
+    for file in machine.program.files.values():
         for node in file.nodes:
-            if isinstance(node, ast.FunctionDef) and node not in reader.visited and _acts(node):
-                if _is_dead(node, file, reader):
+            if (
+                isinstance(node, ast.FunctionDef)
+                and node not in machine.program.visited
+                and _acts(node)
+            ):
+                if _is_dead(node, file, machine):
                     continue
                 parent = file.parents.get(node)
                 if isinstance(parent, ast.Module):
-                    reader.call_function(Func(node, file.name), [], {}, frame)
+                    machine.functions.run(Function(node, file.name), [], {}, frame)
                 elif isinstance(parent, ast.ClassDef) and not _feeds_loaders(parent):
                     cls = Class(parent, file.name)
-                    bound = Instance(cls)
-                    reader.call_function(
-                        Func(node, file.name, bound=bound, owner=parent), [PLAIN], {}, frame
+                    bound = Object(cls)
+                    machine.functions.run(
+                        Function(node, file.name, bound=bound, owner=parent), [PLAIN], {}, frame
                     )
 
 
-def _is_dead(node: ast.FunctionDef, file: SourceFile, reader: Calls) -> bool:
+def _is_dead(node: ast.FunctionDef, file: SourceFile, machine: Machine) -> bool:
     """Whether a function of an imported module belongs to what that does as a script of its own.
 
     Only functions that nobody calls name it, and no name is made up at run time.
     """
-    if file is reader.files["__main__"] or any(MADE_UP.search(f.source) for f in _all(reader)):
+    if file is machine.program.files["__main__"] or any(
+        MADE_UP.search(f.source) for f in _all(machine)
+    ):
         return False
     return not any(
-        _names(part, node.name, one, file) and _is_alive(part, one, reader)
-        for one in _all(reader)
+        _names(part, node.name, one, file) and _is_alive(part, one, machine)
+        for one in _all(machine)
         for part in one.nodes
     )
 
 
-def _is_alive(node: ast.AST, file: SourceFile, reader: Calls) -> bool:
+def _is_alive(node: ast.AST, file: SourceFile, machine: Machine) -> bool:
     """Whether it stands where the reading came by: at the top, in a class, in what was called."""
     above: ast.AST | None = node
     while above is not None:
-        if isinstance(above, ast.FunctionDef) and above not in reader.visited:
+        if isinstance(above, ast.FunctionDef) and above not in machine.program.visited:
             return isinstance(file.parents.get(above), ast.ClassDef)
         if isinstance(above, ast.If) and is_main_guard(above.test):
-            return file is reader.files["__main__"]
+            return file is machine.program.files["__main__"]
         above = file.parents.get(above)
     return True
 
@@ -109,8 +107,8 @@ def _names(node: ast.AST, name: str, file: SourceFile, home: SourceFile) -> bool
     return isinstance(node, ast.Name) and node.id == name and file is home
 
 
-def _all(reader: Calls) -> list[SourceFile]:
-    return list(reader.files.values())
+def _all(machine: Machine) -> list[SourceFile]:
+    return list(machine.program.files.values())
 
 
 def _acts(node: ast.AST) -> bool:

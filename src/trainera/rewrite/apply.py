@@ -14,7 +14,7 @@ from pathlib import Path
 import libcst as cst
 
 from trainera.plan import Converted, Edit, Insert, Keyword, Through, Unwrap, Wrap
-from trainera.read.positions import Span, decode
+from trainera.read.source.positions import Span, decode
 from trainera.rewrite.bundle import bundle
 from trainera.rewrite.expressions import Calling, Unwrapping, Wrapping, spans_of
 from trainera.rewrite.imports import find_import_place, is_runtime, runtime_name

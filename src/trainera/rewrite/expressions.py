@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from trainera.plan import Keyword, Through, Wrap
-from trainera.read.positions import Span
+from trainera.read.source.positions import Span
 from trainera.rewrite.text import Change
 from trainera.rewrite.tree import Tree
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 from types import CodeType
 
 from trainera.plan import Converted
-from trainera.read.positions import decode, line_offsets
+from trainera.read.source.positions import decode, line_offsets
 
 
 def compile_with_original_lines(converted: Converted, filename: str) -> CodeType:

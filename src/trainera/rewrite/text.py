@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from trainera.read.positions import line_offsets
+from trainera.read.source.positions import line_offsets
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from itertools import pairwise
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from trainera.plan import Place
-from trainera.read.positions import Span, line_offsets
+from trainera.read.source.place import Place
+from trainera.read.source.positions import Span, line_offsets
 
 _LEADING_FORM_FEED = re.compile(r"[ \t]*\f[ \t\f]*(?<=\f)")
 _LINE_END = re.compile(r"\r\n|\r|\n")

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from trainera.plan import Action, Edit, Insert, Note, Refusal, Wrap
 from trainera.read.facts import Facts, Spot, Trouble
-from trainera.read.source import SourceFile
+from trainera.read.source.file import SourceFile
 
 Finding = Edit | Refusal | Note
 

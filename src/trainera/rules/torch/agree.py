@@ -25,10 +25,10 @@ from collections.abc import Iterator
 
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
-from trainera.read.draws import BY_CHANCE
 from trainera.read.facts import Facts
-from trainera.read.sets import SET_ORDER
-from trainera.read.wholes import ALONE
+from trainera.read.interpret.agreement import ALONE
+from trainera.read.libraries.randomness import BY_CHANCE
+from trainera.read.libraries.sets import SET_ORDER
 from trainera.rules.torch._tools import Finding, edit, refuse, spots, wrap
 
 NAME = "agree"

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 from trainera.engines.base import Engine
 from trainera.plan import Options
-from trainera.read.distributed import already
 from trainera.read.facts import Facts
+from trainera.read.libraries.distributed import already
 from trainera.rules.torch._tools import Finding
 
 NAME = "already-distributed"

@@ -23,8 +23,8 @@ from collections.abc import Iterator
 
 from trainera.engines.base import Engine
 from trainera.plan import Options
-from trainera.read.datasets import changes
 from trainera.read.facts import Facts
+from trainera.read.libraries.torch.datasets import changes
 from trainera.rules.torch._tools import Finding, refuse
 
 NAME = "dataset"

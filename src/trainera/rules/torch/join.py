@@ -29,9 +29,9 @@ from collections.abc import Iterator
 from trainera.engines.base import Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts
-from trainera.read.lifetimes import is_main_guard
-from trainera.read.modules import imported
-from trainera.read.source import SourceFile
+from trainera.read.source.file import SourceFile
+from trainera.read.source.lifetimes import is_main_guard
+from trainera.read.source.modules import imported
 from trainera.rules.torch._tools import Finding, before, edit, refuse
 
 NAME = "join"

@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from trainera.engines.base import Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts
-from trainera.read.source import SourceFile
+from trainera.read.source.file import SourceFile
 from trainera.rules.torch._tools import Finding, edit, refusal_of, wrap
 from trainera.rules.torch.wrap import carriers
 

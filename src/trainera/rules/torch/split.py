@@ -40,9 +40,9 @@ from collections.abc import Iterator
 
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
-from trainera.read.accounts import deferrable
 from trainera.read.facts import Facts, LoaderFact, LoopFact
-from trainera.read.kinds import External, Func, Kind
+from trainera.read.totals import deferrable
+from trainera.read.values import Function, Qualified, Value
 from trainera.rules.torch._tools import Finding, after, cannot_grow, edit, named, wrap
 
 NAME = "split"
@@ -98,7 +98,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             reason = "the last step is over, and with it what workers draw for themselves"
             yield edit(NAME, loops[0].file, node, after("crew.end_steps()"), reason, (CREW,))
     # A loader that is not looped over is whole already.
-    glances = {one.loader: one for one in facts.glances.values() if one.loaders & used}
+    glances = {one.loader: one for one in facts.first_batches.values() if one.loaders & used}
     for node, glance in glances.items():
         yield edit(
             NAME,
@@ -139,12 +139,12 @@ def loaders_that_skip(facts: Facts) -> frozenset[ast.AST]:
 
 def keeps_rows_apart(loader: LoaderFact) -> bool:
     """Whether a batch is made sample by sample, so that a slice can be made alone."""
-    collate: Kind | None = loader.collate
+    collate: Value | None = loader.collate
     if collate is None:
         return True
-    if isinstance(collate, External):
+    if isinstance(collate, Qualified):
         return collate.name.endswith("default_collate")
-    if not isinstance(collate, Func):
+    if not isinstance(collate, Function):
         return False
     parameters = {parameter.arg for parameter in collate.node.args.args}
     for node in ast.walk(collate.node):

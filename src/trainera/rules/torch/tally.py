@@ -26,10 +26,10 @@ from collections.abc import Iterator
 
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
-from trainera.read.accounts import deferrable
 from trainera.read.facts import Facts, Tally
-from trainera.read.kinds import Mean
-from trainera.read.operators import is_factor
+from trainera.read.source.syntax import is_factor
+from trainera.read.totals import deferrable
+from trainera.read.values import Mean
 from trainera.rules.torch._tools import Finding, after, edit, refuse, wrap
 from trainera.rules.torch.split import loaders_that_skip
 

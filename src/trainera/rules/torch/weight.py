@@ -41,7 +41,7 @@ from collections.abc import Iterator
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Note, Options
 from trainera.read.facts import Backward, Facts, by_node
-from trainera.read.kinds import Blend, Lost, Mean, Shard, Share, Sum, Whole
+from trainera.read.values import Blend, Gathered, Lost, Mean, Shard, Share, Sum
 from trainera.rules.torch._tools import Finding, edit, refuse, wrap
 
 NAME = "weight"
@@ -51,7 +51,9 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     everyones = [one for one in facts.backwards.values() if _is_all_by_everyone(one, facts)]
     shared = len(everyones) < len(facts.backwards)
     for _, records in by_node(facts.backwards):
-        reached = [one for one in records if isinstance(one.kind, Share | Whole)] or list(records)
+        reached = [one for one in records if isinstance(one.kind, Share | Gathered)] or list(
+            records
+        )
         problems = [found for one in reached if (found := _problem(one, facts, engine))]
         if problems:
             yield problems[0]
@@ -69,7 +71,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             )
             continue
         kind, text = forms.pop()
-        if kind is Whole:
+        if kind is Gathered:
             # Every worker has the loss of the whole batch, and its gradients reach all.
             if record in everyones:
                 yield _by_everyone(record, shared)
@@ -91,7 +93,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
 
 def _is_all_by_everyone(record: Backward, facts: Facts) -> bool:
     """Whether every network that the loss comes from was given the same on every worker."""
-    if not isinstance(record.kind, Whole) or not record.kind.models:
+    if not isinstance(record.kind, Gathered) or not record.kind.models:
         return False
     functions = {node for _, node in facts.alike}
     calls = [call for _, _, call in record.kind.models]
@@ -124,7 +126,9 @@ def _problem(record: Backward, facts: Facts, engine: Engine) -> Finding | None:
     if isinstance(kind, Lost):
         what = "the loss cannot be split over workers"
         return refuse(NAME, record.file, record.node, what, kind.why, do)
-    if not isinstance(kind, Mean | Sum | Blend) and not (isinstance(kind, Whole) and kind.models):
+    if not isinstance(kind, Mean | Sum | Blend) and not (
+        isinstance(kind, Gathered) and kind.models
+    ):
         what = "how this loss depends on the batch cannot be seen"
         why = "it is no mean or sum over samples that the analysis could follow"
         if isinstance(kind, Shard):

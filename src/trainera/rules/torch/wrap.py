@@ -37,8 +37,8 @@ from dataclasses import replace
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Keyword, Options, Unwrap
 from trainera.read.facts import Carrier, Facts, Freeze, Spot
-from trainera.read.kinds import Nodes
-from trainera.read.source import SourceFile
+from trainera.read.source.file import SourceFile
+from trainera.read.values import Nodes
 from trainera.rules.torch._tools import Finding, after, edit, refuse, wrap
 
 NAME = "wrap"

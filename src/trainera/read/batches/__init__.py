@@ -1,0 +1,1 @@
+"""Batches that a script's own code makes."""

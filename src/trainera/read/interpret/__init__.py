@@ -1,0 +1,1 @@
+"""The machine: follows a program path by path. It knows no library."""

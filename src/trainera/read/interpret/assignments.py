@@ -1,0 +1,287 @@
+"""Assignments: names, attributes, items and running totals."""
+
+import ast
+from dataclasses import replace
+
+from trainera.read.facts import Tally
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.ops import tensors
+from trainera.read.source.lifetimes import made_here
+from trainera.read.source.syntax import entry
+from trainera.read.values import (
+    PLAIN,
+    Const,
+    Count,
+    Dictionary,
+    Gathered,
+    Items,
+    LibraryObject,
+    Loader,
+    LossFunction,
+    Lost,
+    Many,
+    Mean,
+    Network,
+    Object,
+    Optimizer,
+    Parameters,
+    PerWorker,
+    Shard,
+    Share,
+    Sum,
+    Value,
+)
+from trainera.read.values.contents import first_share, has_parameters, holds_share, put_together
+from trainera.read.values.gathered import gathered_of
+from trainera.read.values.join import unpacked
+
+ROLES = Loader | Network | Optimizer | LossFunction | Parameters | Object
+"""What an object may keep in a dictionary, by name."""
+TEXT_MAKERS = {
+    "Path",
+    "ctime",
+    "format",
+    "isoformat",
+    "join",
+    "mkdtemp",
+    "str",
+    "strftime",
+}
+
+
+class Assignments(Part):
+    """Assignments: names, attributes, items and running totals."""
+
+    def do_assign(self, node: ast.Assign, frame: Frame) -> None:
+        update = self._as_update(node)
+        if update is not None and not self._is_of_batch(node.targets[0], frame):
+            self._accumulate(node, node.targets[0], ast.Add(), update, frame)
+            return
+        self.notes.facts.tallies.pop((frame.context, node), None)
+        self.notes.facts.cuts.pop((frame.context, node.value), None)
+        value = self.machine.own_rows.own_again(node, self.machine.eval(node.value, frame), frame)
+        if isinstance(value, PerWorker) and _makes_text(node.value):
+            self.machine.agreement.agreed(
+                node.value, value, frame
+            )  # a file or run name: all must use the same
+            value = PLAIN
+        for target in node.targets:
+            self.machine.wrapping.note_carrier(node, target, node.value, value, frame)
+            self.assign(target, value, frame, node.value)
+
+    def do_annassign(self, node: ast.AnnAssign, frame: Frame) -> None:
+        if node.value is not None:
+            value = self.machine.eval(node.value, frame)
+            self.machine.wrapping.note_carrier(node, node.target, node.value, value, frame)
+            self.assign(node.target, value, frame, node.value)
+
+    def do_augassign(self, node: ast.AugAssign, frame: Frame) -> None:
+        self._accumulate(node, node.target, node.op, node.value, frame)
+
+    def _is_of_batch(self, target: ast.expr, frame: Frame) -> bool:
+        """Whether a name holds something of the batch: then adding to it makes no total."""
+        before = self.machine.eval(target, frame)
+        return not frame.lenient and (holds_share(before) or isinstance(before, Gathered))
+
+    @staticmethod
+    def _as_update(node: ast.Assign) -> ast.expr | None:
+        """The addend of ``total = total + x``."""
+        value = node.value
+        if (
+            len(node.targets) == 1
+            and isinstance(node.targets[0], ast.Name)
+            and isinstance(value, ast.BinOp)
+            and isinstance(value.op, ast.Add)
+        ):
+            name = node.targets[0].id
+            for one, other in ((value.left, value.right), (value.right, value.left)):
+                if isinstance(one, ast.Name) and one.id == name:
+                    return other
+        return None
+
+    def _accumulate(
+        self, node: ast.stmt, target: ast.expr, op: ast.operator, expression: ast.expr, frame: Frame
+    ) -> None:
+        self.notes.facts.tallies.pop((frame.context, node), None)
+        self.notes.facts.escapes.pop((frame.context, expression), None)
+        before = self.machine.eval(target, frame)
+        value = self.machine.eval(expression, frame)
+        if isinstance(target, ast.Subscript):
+            self.machine.writes.written(target, frame)
+        loop = self.path.open_loops[-1] if self.path.open_loops else None
+        if not holds_share(value) and not holds_share(before):
+            self.assign(target, _after_update(before, value), frame, expression)
+            return
+        if isinstance(before, Gathered) and not frame.lenient:
+            made = self.machine.gathering.gather(expression, value, frame)
+            self.assign(target, gathered_of(before, made), frame)
+            return
+        born_here = isinstance(before, Const) and loop is not None and before.born is loop.node
+        if holds_share(before) or born_here or frame.lenient:
+            operator = type(op).__name__
+            after = tensors.binary(operator, before, value) if _shares(before, value) else None
+            if after is None and frame.lenient:
+                after = self.machine.operators.operation(
+                    operator, target, before, expression, value, frame
+                )
+            elif after is None:
+                share = first_share(before if holds_share(before) else value)
+                after = Lost(share.loaders, "it is changed in place by something of another kind")
+            self.assign(target, after, frame)
+            return
+        summable = isinstance(value, Sum | Mean | Count) and isinstance(op, ast.Add)
+        if loop is not None and summable and isinstance(target, ast.Name):
+            assert isinstance(value, Share)
+            text = self.machine.loader_names.text(value.loaders, frame)
+            if text is not None and any(loop is own for own in frame.loops):
+                self.notes.facts.tallies[frame.context, node] = Tally(
+                    node=node,
+                    value=expression,
+                    name=target.id,
+                    file=frame.file,
+                    loop=loop.node,
+                    share=value,
+                    text=text,
+                    starts_at_zero=target.id in loop.zeros,
+                )
+                self.assign(target, PLAIN, frame, expression)
+                return
+        self.assign(target, PLAIN, frame)
+        self.machine.gathering.evaluate(expression, frame)
+
+    def assign(
+        self, target: ast.expr, value: Value, frame: Frame, expression: ast.expr | None = None
+    ) -> None:
+        """Stores a value; what is stored in containers must be gathered."""
+        if isinstance(target, ast.Name):
+            self.machine.names.bind(
+                target.id, self.machine.outliving.kept(target, value, frame, expression), frame
+            )
+        elif isinstance(target, ast.Tuple | ast.List):
+            self._unpack(target, value, frame, expression)
+        elif isinstance(target, ast.Starred):
+            self.assign(target.value, Many(value) if holds_share(value) else PLAIN, frame)
+        elif isinstance(target, ast.Attribute):
+            self._assign_attribute(target, value, frame, expression)
+        elif isinstance(target, ast.Subscript):
+            self._assign_item(target, value, frame, expression)
+
+    def _assign_attribute(
+        self, target: ast.Attribute, value: Value, frame: Frame, expression: ast.expr | None
+    ) -> None:
+        owner = self.machine.eval(target.value, frame)
+        if isinstance(owner, LossFunction):
+            self.notes.trouble(
+                "weight",
+                target,
+                frame,
+                frozenset(),
+                what="the loss function is changed after it was made",
+                why="how it reduces can no longer be told",
+                do="give the loss its arguments when it is made",
+            )
+        value = self.machine.outliving.kept(target, value, frame, expression)
+        if target.attr == "requires_grad":
+            self.machine.optimizers.frees(target, owner, frame)
+            if type(owner) in (Value, LibraryObject, Const) and isinstance(target.value, ast.Name):
+                self.machine.names.bind(
+                    target.value.id, self.machine.optimizers.set_free(target.value, frame), frame
+                )
+        if isinstance(owner, Network) and not owner.part:
+            self.machine.wrapping.altered(target, owner, value, frame)
+        cls = owner.cls if isinstance(owner, Object | Network) else None
+        if cls is None:
+            if expression is not None and holds_share(value):
+                self.machine.gathering.gather(expression, value, frame)
+            return
+        if isinstance(owner, Network) and isinstance(value, Mean | Sum) and frame.lenient:
+            self.machine.writes.remembers(target, [value], frame)
+        self.machine.objects.set_attribute(cls, target.attr, value)
+
+    def _assign_item(
+        self, target: ast.Subscript, value: Value, frame: Frame, expression: ast.expr | None
+    ) -> None:
+        owner = self.machine.eval(target.value, frame)
+        if isinstance(value, Mean | Sum | Count) and not value.models and not frame.lenient:
+            if expression is not None and self.path.open_loops:
+                value = self.machine.gathering.gather(expression, value, frame)
+        if isinstance(owner, Dictionary) and isinstance(target.value, ast.Name):
+            key = self.machine.eval(target.slice, frame)
+            if isinstance(key, Const) and isinstance(key.value, str):
+                if owner.get(key.value) == value:
+                    return
+                if made_here(target.value, frame.file):
+                    items = dict(owner.items) | {key.value: value}
+                    self.machine.names.bind(
+                        target.value.id, Dictionary(tuple(items.items())), frame
+                    )
+                    return
+        if isinstance(owner, Dictionary) and isinstance(target.value, ast.Attribute):
+            if isinstance(value, ROLES) and self._assign_entry(target, target.value, value, frame):
+                return
+        if isinstance(owner, Shard):
+            self.machine.writes.written(target, frame)
+            self.machine.writes.filled(target, value, frame)
+            return  # it stays a batch
+        if (
+            frame.lenient
+            and holds_share(value)
+            and self.machine.networks.is_buffer(target.value, frame)
+        ):
+            self.machine.writes.remembers(target, [first_share(value)], frame)
+        self.machine.gathering.evaluate(target.slice, frame)
+        if expression is not None and holds_share(value):
+            self.machine.gathering.gather(expression, value, frame)
+
+    def _assign_entry(
+        self, target: ast.Subscript, mapping: ast.Attribute, value: Value, frame: Frame
+    ) -> bool:
+        """``self.models["net"] = Net()``: a dictionary that an object keeps its things in."""
+        owner, key = self.machine.eval(mapping.value, frame), self.machine.eval(target.slice, frame)
+        if not isinstance(key, Const) or not isinstance(key.value, str):
+            return False
+        if not isinstance(owner, Object):
+            return False
+        self.machine.objects.set_attribute(
+            owner.cls, mapping.attr, Dictionary(((key.value, value),))
+        )
+        self.machine.objects.set_attribute(owner.cls, entry(target), value)
+        return True
+
+    def _unpack(
+        self,
+        target: ast.Tuple | ast.List,
+        value: Value,
+        frame: Frame,
+        expression: ast.expr | None,
+    ) -> None:
+        parts = target.elts
+        self.machine.agreement.needed_by_all(expression or target, [value], frame)
+        values: list[ast.expr | None] = [None] * len(parts)
+        if isinstance(expression, ast.Tuple | ast.List) and len(expression.elts) == len(parts):
+            values = list(expression.elts)
+        for place, part in enumerate(parts):
+            item = unpacked(value, place, len(parts))
+            if isinstance(value, Shard) and isinstance(item, Shard) and isinstance(part, ast.Name):
+                item = replace(item, nested=False)  # a batch's parts are tensors
+            self.assign(part, item, frame, values[place])
+
+
+def _after_update(before: Value, value: Value) -> Value:
+    if has_parameters(before) or (has_parameters(value) and isinstance(before, Items | Many)):
+        return put_together(before, value)
+    if isinstance(before, Gathered) or isinstance(value, Gathered):
+        return gathered_of(before, value)
+    return before if isinstance(before, Many | Items) and not isinstance(value, Const) else PLAIN
+
+
+def _makes_text(node: ast.expr) -> bool:
+    if isinstance(node, ast.Call):
+        called = ast.unparse(node.func).rsplit(".", 1)[-1]
+        return called in TEXT_MAKERS
+    return isinstance(node, ast.JoinedStr)
+
+
+def _shares(*values: Value) -> bool:
+    return any(isinstance(value, Share) for value in values)

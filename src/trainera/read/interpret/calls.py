@@ -1,0 +1,262 @@
+"""Calls, by what is called, and their arguments."""
+
+import ast
+from dataclasses import replace
+from functools import reduce
+
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.libraries import drawing, effects, files, progress
+from trainera.read.libraries.meters import is_meter
+from trainera.read.libraries.torch import names
+from trainera.read.libraries.torch.nn import makes_parameter
+from trainera.read.source.syntax import field_names, takes
+from trainera.read.values import (
+    PLAIN,
+    Choice,
+    Class,
+    Const,
+    Dictionary,
+    Function,
+    Items,
+    LibraryObject,
+    LossFunction,
+    Lost,
+    Network,
+    Object,
+    PartialCall,
+    Qualified,
+    Shard,
+    Value,
+)
+from trainera.read.values.join import element, join
+from trainera.read.values.records import as_record
+
+TENSORS = (Value, LibraryObject, Const)
+"""What a tensor is that is no part of a batch."""
+NETWORKS = ("torch.nn.", "torch.jit.ScriptModule", *names.ZOOS)
+
+
+class Calls(Part):
+    """Calls, by what is called, and their arguments."""
+
+    def arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Value], dict[str, Value]]:
+        given = self.program.partials.get(node)
+        positional: list[Value] = list(given.positional) if given is not None else []
+        for argument in node.args:
+            value = self.machine.eval(
+                argument.value if isinstance(argument, ast.Starred) else argument, frame
+            )
+            if isinstance(argument, ast.Starred) and isinstance(value, Items):
+                positional.extend(value.items)
+            elif isinstance(argument, ast.Starred) and isinstance(value, Shard) and value.nested:
+                room = self._parameters(node, frame) - len(positional)
+                positional.extend([replace(value, nested=False)] * max(room, 1))
+            else:
+                positional.append(element(value) if isinstance(argument, ast.Starred) else value)
+        keywords: dict[str, Value] = dict(given.keywords) if given is not None else {}
+        for keyword in node.keywords:
+            value = self.machine.eval(keyword.value, frame)
+            if keyword.arg is not None:
+                keywords[keyword.arg] = value
+            elif isinstance(value, Dictionary):
+                keywords |= dict(value.items)
+            else:
+                keywords["**"] = value  # there may be anything
+        return positional, keywords
+
+    def _parameters(self, node: ast.Call, frame: Frame) -> int:
+        """How many arguments a function or network of the script's own takes; else one."""
+        callee = self.machine.eval(node.func, frame)
+        if isinstance(callee, Network) and callee.cls is not None:
+            callee = self.machine.objects.member(callee, callee.cls, "forward", frame)
+        if not isinstance(callee, Function):
+            return 1
+        spec = callee.node.args
+        bound = callee.bound is not None and not isinstance(callee.node, ast.Lambda)
+        return len(spec.posonlyargs) + len(spec.args) - bound
+
+    def gathered_arguments(self, node: ast.Call, frame: Frame) -> list[Value]:
+        """Arguments of a call that is not understood: no share and no wrapper may go in."""
+        values = []
+        for expression in [*node.args, *(keyword.value for keyword in node.keywords)]:
+            value = self.machine.gathering.evaluate(expression, frame)
+            if isinstance(value, Network):
+                self.machine.wrapping.through_wrapper(expression, value, frame, "")
+            elif isinstance(value, Function) and not frame.lenient:
+                self.machine.functions.run(value, [], {}, frame)
+            values.append(value)
+        return values
+
+    def call(self, node: ast.Call, frame: Frame) -> Value:
+        function = node.func
+        if isinstance(function, ast.Attribute):
+            if function.attr == "backward":
+                return self.machine.autograd.backward(node, function, frame)
+            owner = self.machine.eval(function.value, frame)
+            if isinstance(owner, Lost) and owner.acts:
+                return self.machine.gathering.gather(function.value, owner, frame)
+            handled = self.machine.methods.call(node, function, owner, frame)
+            if handled is not None:
+                return handled
+        return self.call_value(self.machine.eval(function, frame), node, frame)
+
+    def call_value(self, callee: Value, node: ast.Call, frame: Frame) -> Value:
+        match callee:
+            case Qualified():
+                made = self.qualified(callee.name, node, frame)
+                free = type(made) in TENSORS and makes_parameter(callee.name, node)
+                return self.machine.optimizers.set_free(node, frame) if free else made
+            case Function():
+                return self.machine.functions.call(callee, node, frame)
+            case Choice():
+                return self._one_of(callee, node, frame)
+            case Class():
+                return self._instantiate(callee, node, frame)
+            case Network():
+                return self.machine.networks.forward(callee, node, frame)
+            case LossFunction():
+                positional, keywords = self.arguments(node, frame)
+                return self.machine.losses.apply(
+                    callee, [*positional, *keywords.values()], node, frame
+                )
+            case Object():
+                method = self.machine.objects.member(callee, callee.cls, "__call__", frame)
+                if isinstance(method, Function):
+                    return self.machine.functions.call(method, node, frame)
+            case PartialCall():
+                self.program.partials[node] = callee
+                return self.call_value(callee.function, node, frame)
+            case Lost():  # a function that holds something of an earlier batch
+                return self.machine.gathering.gather(node.func, callee, frame)
+        return self.machine.unknown.call(ast.unparse(node.func), node, frame)
+
+    def _one_of(self, callee: Choice, node: ast.Call, frame: Frame) -> Value:
+        """A function or class that is chosen by a name: any that can be called like that.
+
+        Beside networks a module has helpers; where a network can be meant, it is.
+        """
+        fitting = [one for one in callee.functions if self.can_take(one, node)]
+        made = [self.call_value(one, node, frame) for one in fitting or callee.functions]
+        networks: list[Value] = [value for value in made if isinstance(value, Network)]
+        others = self.machine.networks.unaccounted(node, frame) if callee.unseen else ()
+        if others:
+            networks.append(Network(frozenset({node}), choices=others))
+        return reduce(join, networks or made)
+
+    def _instantiate(self, cls: Class, node: ast.Call, frame: Frame) -> Value:
+        bases = self.machine.objects.base_names(cls)
+        positional, keywords = self.arguments(node, frame)
+        if frame.lenient and not isinstance(
+            self.machine.objects.attribute(cls, "__init__"), Function
+        ):
+            record = as_record(field_names(cls.node), positional, keywords)
+            if record is not None:
+                return record
+        if any(base in names.LOADERS for base in bases):
+            return self.machine.loaders.make(node, frame)
+        network = any(base.startswith(NETWORKS) for base in bases)
+        made: Value = Network(frozenset({node}), cls) if network else Object(cls)
+        self.program.sites.setdefault(cls.node, {})[node] = bool(self.path.open_loops)
+        if any(map(is_meter, bases)) and "sync_on_compute" not in ast.unparse(cls.node):
+            self.machine.meters.adds_up_itself(node, frame)
+        optimizers = [base for base in bases if not base.startswith(names.SCHEDULERS)]
+        if any(base.startswith(names.OPTIMIZERS) for base in optimizers):
+            return self.machine.optimizers.make("", node, frame)
+        if network and any("BatchNorm" in base for base in bases):
+            self.notes.facts.batchnorm = True
+        if any(base.startswith(names.ZOOS) for base in bases):
+            self.notes.facts.hidden = True
+        constructor = self.machine.objects.attribute(cls, "__init__")
+        if isinstance(constructor, Function):
+            bound = replace(constructor, bound=made)
+            self.machine.functions.run(bound, positional, keywords, frame, lenient=network)
+        else:
+            for statement in cls.node.body:  # a dataclass: its fields are its arguments
+                if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+                    name = statement.target.id
+                    value = keywords.get(name)
+                    if value is None and positional:
+                        value = positional.pop(0)
+                    self.machine.objects.set_attribute(
+                        cls, name, value if value is not None else PLAIN
+                    )
+        return made
+
+    def qualified(self, name: str, node: ast.Call, frame: Frame) -> Value:
+        """A call of something of a library."""
+        result = self._qualified(name, node, frame)
+        if name.startswith(effects.FOR_ALL) and name not in effects.ONCE:
+            values = [*node.args, *(keyword.value for keyword in node.keywords)]
+            given = [v for v in values if isinstance(v, ast.Name | ast.Attribute | ast.Subscript)]
+            self.machine.agreement.needed_by_all(
+                node, [self.machine.eval(value, frame) for value in given], frame
+            )
+        return result
+
+    def _qualified(self, name: str, node: ast.Call, frame: Frame) -> Value:
+        last = name.rsplit(".", 1)[-1]
+        if name == "torch.utils.checkpoint.checkpoint" and frame.lenient and node.args:
+            given = self.machine.networks.checkpointed(node, frame)
+            if given is not None:
+                return given
+        if name.startswith("builtins."):
+            return self.machine.python.call(last, node, frame)
+        if name in names.LOADERS:
+            return self.machine.loaders.make(node, frame)
+        if name.startswith("torch.nn.init.") and self.path.open_loops:
+            self.machine.randomness.fills_by_chance(node, last, frame)
+        if name in drawing.OWN_RANDOM:
+            value = self.machine.randomness.made_to_size(name, last, node, frame)
+            if value is not None:
+                return value
+        if name.startswith("torch.nn."):
+            value = self.machine.layers.make(name, last, node, frame)
+            if value is not None:
+                return value
+        if name == "torch.optim.swa_utils.AveragedModel":
+            self.gathered_arguments(node, frame)
+            return Network(frozenset({node}))
+        if name.startswith(names.OPTIMIZERS) and not name.startswith(names.SCHEDULERS):
+            if last[:1].isupper():
+                return self.machine.optimizers.make(last, node, frame)
+        if name == "torch.autograd.grad" and self.path.open_loops:
+            return self.machine.autograd.graded_by_hand(node, frame)
+        if name == "torch.autograd.Variable" and node.args:
+            return self.machine.eval(
+                node.args[0], frame
+            )  # nothing but its argument, since torch 0.4
+        if name == "functools.partial" and node.args:
+            positional, keywords = self.arguments(node, frame)
+            return PartialCall(positional[0], tuple(positional[1:]), tuple(keywords.items()))
+        if name == "torch.compile":
+            return self.machine.eval(node.args[0], frame) if node.args else PLAIN
+        if last in progress.PROGRESS or name in ("itertools.cycle", "itertools.islice"):
+            return self.machine.progress.passed_through(name, node, frame)
+        if is_meter(name):
+            return self.machine.meters.make(name, node, frame)
+        value = self.machine.side_effects.call(name, node, frame)
+        if value is not None:
+            return value
+        if (last == "open" and name != "os.open") or name in files.OPENERS:
+            return self.machine.files.open(name, node, frame)
+        value = self.machine.randomness.made_to_size(name, last, node, frame)
+        if value is not None:
+            return value
+        if name.startswith(("torch.", "numpy.")):
+            value = self.machine.tensors.function(name, last, node, frame)
+            if value is not None:
+                return value
+        return self.machine.unknown.call(name, node, frame)
+
+    def can_take(self, callee: Function | Class, node: ast.Call) -> bool:
+        """Whether it can be called with so many arguments."""
+        function = (
+            self.machine.objects.attribute(callee, "__init__")
+            if isinstance(callee, Class)
+            else callee
+        )
+        if not isinstance(function, Function):
+            return True
+        bound = isinstance(callee, Class) or function.bound is not None
+        return takes(function.node.args, node, int(bound))

@@ -1,0 +1,97 @@
+"""Dictionaries that are written out, and comprehensions, some of which loop over batches."""
+
+import ast
+from dataclasses import replace
+
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.ops.parts import is_structure
+from trainera.read.values import (
+    PLAIN,
+    UNKNOWN_YET,
+    BatchIterable,
+    Dictionary,
+    HashOrdered,
+    Items,
+    Loader,
+    Many,
+    Shard,
+    Value,
+)
+from trainera.read.values.contents import holds_share
+from trainera.read.values.join import element, loaders_of
+
+
+class Comprehensions(Part):
+    """Dictionaries that are written out, and comprehensions, some of which loop over batches."""
+
+    def dictionary(self, node: ast.Dict, frame: Frame) -> Value:
+        items: dict[str, Value] = {}
+        known = True
+        for key, expression in zip(node.keys, node.values, strict=True):
+            value = self.machine.eval(expression, frame)
+            if key is None:
+                known = known and isinstance(value, Dictionary)
+                items |= dict(value.items) if isinstance(value, Dictionary) else {}
+            elif isinstance(key, ast.Constant) and isinstance(key.value, str):
+                items[key.value] = value
+            else:
+                self.machine.gathering.evaluate(key, frame)
+                known = False
+                if holds_share(value):
+                    self.machine.gathering.gather(expression, value, frame)
+        return Dictionary(tuple(items.items())) if known or items else PLAIN
+
+    def comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, frame: Frame
+    ) -> Value:
+        saved = dict(frame.env or {})
+        opened = 0
+        structure: Shard | None = None
+        for generator in node.generators:
+            iterable = self.machine.functions.as_batches(
+                self.machine.eval(generator.iter, frame), frame
+            )
+            if isinstance(iterable, Loader | BatchIterable):
+                loaders = loaders_of(iterable)
+                text = self.machine.loops.text_of(generator.iter, loaders, frame)
+                self.path.open_loops.append(
+                    self.machine.loops.batch_loop(generator, loaders, text, frame)
+                )
+                opened += 1
+            elif isinstance(iterable, Shard) and is_structure(generator.iter, iterable, frame.file):
+                structure = iterable
+                iterable = Many(iterable)
+            elif isinstance(iterable, Shard):
+                iterable = self.machine.gathering.gather(generator.iter, iterable, frame)
+            self.machine.sets.in_order(generator.iter, iterable, frame)
+            self.machine.agreement.needed_by_all(generator.iter, (iterable,), frame)
+            self.machine.assignments.assign(generator.target, element(iterable), frame)
+            for test in generator.ifs:
+                self.machine.conditions.condition(test, frame)
+        if isinstance(node, ast.DictComp):
+            self.machine.gathering.evaluate(node.key, frame)
+            value: Value = self.machine.eval(node.value, frame)
+            if isinstance(value, Shard) and len(node.generators) == 1 and not opened:
+                parts = element(self.machine.eval(node.generators[0].iter, frame))
+                if isinstance(parts, Items) and isinstance(parts.items[-1], Shard):
+                    frame.env = saved if frame.env is not None else None
+                    return replace(value, nested=True)  # a batch, each of its parts moved or cast
+            value = self.machine.gathering.gather(node.value, value, frame)
+        else:
+            value = self.machine.eval(node.elt, frame)
+            if opened and holds_share(value):
+                if isinstance(node.elt, ast.Tuple | ast.List | ast.Dict):
+                    value = self.machine.gathering.evaluate(node.elt, frame)
+                else:
+                    value = self.machine.gathering.gather(node.elt, value, frame)
+        for _ in range(opened):
+            self.path.open_loops.pop()
+        frame.env = saved if frame.env is not None else None
+        if isinstance(node, ast.SetComp):
+            return HashOrdered()
+        if value == UNKNOWN_YET:
+            return UNKNOWN_YET
+        if structure is not None and isinstance(value, Shard):
+            return replace(value, nested=True)  # the parts of a batch, each moved or cast
+        return Many(value) if value != PLAIN else PLAIN

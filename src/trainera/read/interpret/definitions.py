@@ -1,0 +1,82 @@
+"""Definitions and imports."""
+
+import ast
+
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Env, Frame
+from trainera.read.source.modules import absolute
+from trainera.read.values import PLAIN, Class, Function, OwnModule, Qualified, Value
+
+
+class Definitions(Part):
+    """Definitions and imports."""
+
+    def do_functiondef(self, node: ast.FunctionDef, frame: Frame) -> None:
+        value: Value = Function(node, frame.file.name, scope=frame.scope)
+        for decorator in reversed(node.decorator_list):
+            wrapper = self.machine.eval(decorator, frame)
+            if isinstance(wrapper, Function):
+                value = self.machine.functions.run(wrapper, [value], {}, frame)
+        self.machine.names.bind(node.name, value, frame)
+
+    def do_classdef(self, node: ast.ClassDef, frame: Frame) -> None:
+        cls = Class(node, frame.file.name)
+        self.machine.names.bind(node.name, cls, frame)
+        for statement in node.body:
+            if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+                value = self.machine.eval(statement.value, frame)
+                targets = (
+                    statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                )
+                for target in targets:
+                    if isinstance(target, ast.Name):
+                        self.machine.objects.set_attribute(cls, target.id, value)
+
+    def do_import(self, node: ast.Import, frame: Frame) -> None:
+        for alias in node.names:
+            name = alias.name if alias.asname else alias.name.split(".")[0]
+            for module in _prefixes(alias.name):
+                self.enter_module(module)
+            value: Value = OwnModule(name) if name in self.program.files else Qualified(name)
+            self.machine.names.bind(alias.asname or name, value, frame)
+
+    def do_importfrom(self, node: ast.ImportFrom, frame: Frame) -> None:
+        base = absolute(frame.file, node)
+        self.enter_module(base)
+        for alias in node.names:
+            full = f"{base}.{alias.name}" if base else alias.name
+            if alias.name == "*":
+                for name, value in self.program.modules.get(base, {}).items():
+                    self.machine.names.bind(name, value, frame)
+                continue
+            if base in self.program.files and alias.name in self.program.modules.get(base, {}):
+                found = self.program.modules[base][alias.name]
+            elif full in self.program.files:
+                self.enter_module(full)
+                found = OwnModule(full)
+            else:
+                found = Qualified(full) if base not in self.program.files else PLAIN
+            self.machine.names.bind(alias.asname or alias.name, found, frame)
+
+    def enter_module(self, name: str) -> None:
+        """Runs the top level of one of the script's own modules, once a reading."""
+        if name not in self.program.files or name in self.program.modules:
+            return
+        env: Env = {}
+        self.program.modules[name] = env
+        frame = Frame(self.program.files[name], 0, env, is_module=True)
+        self.machine.run(self.program.files[name].tree.body, frame)
+        if frame.env is not None:
+            self.program.modules[name] = frame.env
+
+    def do_global(self, node: ast.Global, frame: Frame) -> None:
+        if not frame.is_module:
+            frame.globals.update(node.names)
+
+    def do_nonlocal(self, node: ast.Nonlocal, frame: Frame) -> None:
+        frame.nonlocals.update(node.names)
+
+
+def _prefixes(name: str) -> list[str]:
+    parts = name.split(".")
+    return [".".join(parts[:end]) for end in range(1, len(parts) + 1)]

@@ -1,0 +1,229 @@
+"""Calls of the script's own functions."""
+
+import ast
+from dataclasses import replace
+
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.libraries import drawing
+from trainera.read.libraries.torch.autograd import add_network
+from trainera.read.values import (
+    PLAIN,
+    UNKNOWN_YET,
+    BatchIterable,
+    Const,
+    Count,
+    Dictionary,
+    Function,
+    Items,
+    Loader,
+    Lost,
+    Mean,
+    Network,
+    Object,
+    Shard,
+    Share,
+    Sum,
+    Value,
+)
+from trainera.read.values.contents import flat, holds_share
+
+MAX_DEPTH = 40
+MAX_RECURSION = 2
+"""Calls within calls of a function that are told apart by the numbers that they are given."""
+
+
+class Functions(Part):
+    """Calls of the script's own functions."""
+
+    def call(self, function: Function, node: ast.Call, frame: Frame) -> Value:
+        positional, keywords = self.machine.calls.arguments(node, frame)
+        lenient = frame.lenient or isinstance(function.bound, Network)
+        shares = [value for value in (*positional, *keywords.values()) if holds_share(value)]
+        figures = all(isinstance(value, Mean | Sum | Count | Lost) for value in shares)
+        if function.bound is None and any(
+            value.models for value in shares if isinstance(value, Share)
+        ):
+            figures = False  # losses with their gradients, on their way to backward()
+        if shares and figures and not lenient and not goes_backward(function.node):
+            rows = self._rows_to_size(function, positional, keywords, frame)
+            if rows is not None:
+                return rows
+            # Only numbers go in (a meter, a logger): it is given those of the whole batch.
+            self.machine.calls.gathered_arguments(node, frame)
+            positional = [PLAIN if holds_share(value) else value for value in positional]
+            keywords = {k: PLAIN if holds_share(value) else value for k, value in keywords.items()}
+        result = self.run(function, positional, keywords, frame, lenient=lenient)
+        if isinstance(function.bound, Network) and not frame.lenient:
+            model, through = self.machine.wrapping.goes_through(node, result, frame)
+            return add_network(result, model or function.bound, node, bypass=not through)
+        return result
+
+    def _rows_to_size(
+        self, function: Function, positional: list[Value], keywords: dict[str, Value], frame: Frame
+    ) -> Value | None:
+        """What a function makes that is told how many samples there are; None if it makes no rows.
+
+        A helper that makes noise for a batch makes as many rows as a slice has, for a slice; and
+        so does one that goes on to a loss of them.
+        """
+        given = [value for value in (*positional, *keywords.values()) if holds_share(value)]
+        if not all(isinstance(value, Count) for value in given):
+            return None
+        if not any(makes_tensors(one.node) for one in (function, *self._helpers_of(function))):
+            return None
+        with self.notes.on_trial() as trial:
+            made = self.run(function, positional, keywords, frame)
+            trial.holds = any(
+                isinstance(part, Shard) or (isinstance(part, Mean | Sum) and bool(part.models))
+                for part in flat(made)
+            )
+        return made if trial.holds else None
+
+    def _helpers_of(self, function: Function) -> list[Function]:
+        """The script's own functions that a function calls by their names."""
+        module = self.program.modules.get(function.module, {})
+        parts = (part for part in ast.walk(function.node) if isinstance(part, ast.Call))
+        names = [part.func.id for part in parts if isinstance(part.func, ast.Name)]
+        return [value for name in names if isinstance(value := module.get(name), Function)]
+
+    def run(
+        self,
+        function: Function,
+        arguments: list[Value],
+        keywords: dict[str, Value],
+        frame: Frame,
+        lenient: bool = False,
+    ) -> Value:
+        """Runs a function of the script's for such arguments."""
+        if self.path.nested[function.node] >= MAX_RECURSION:
+            arguments = [any_number(value) for value in arguments]
+            keywords = {name: any_number(value) for name, value in keywords.items()}
+        loop = self.path.loop
+        key = (
+            function.node,
+            function.bound,
+            tuple(arguments),
+            tuple(sorted(keywords.items(), key=lambda item: item[0])),
+            loop,
+            lenient,
+        )
+        context = self.program.contexts.setdefault(key, len(self.program.contexts) + 1)
+        if context in self.path.active or len(self.path.frames) > MAX_DEPTH:
+            self.path.cut_short += 1
+            return self.program.results.get(context, UNKNOWN_YET)
+        state = (self.program.learned, self.path.cut_short, self.path.mode)
+        asked = (context, self.program.learned, self.path.mode, self.path.fresh.now)
+        if asked in self.notes.facts.calls:
+            result, self.path.fresh.now = self.notes.facts.calls[asked]
+            return result
+        callee = Frame(
+            self.program.files[function.module],
+            context,
+            {},
+            lenient=lenient,
+            scope=self.program.new_scope(),
+            outer=function.scope or None,
+        )
+        assert callee.env is not None
+        self._bind_parameters(function, arguments, keywords, callee)
+        self.program.scopes[callee.scope] = (callee.env, callee.outer)
+        self.path.active.add(context)
+        self.program.visited.add(function.node)
+        self.path.nested[function.node] += 1
+        self.path.frames.append(frame)
+        self.path.fresh.begin_call()
+        if isinstance(function.node, ast.Lambda):
+            result = self.machine.eval(function.node.body, callee)
+        else:
+            self.machine.run(function.node.body, callee)
+            if callee.env is not None:
+                self.program.scopes[callee.scope] = (callee.env, callee.outer)
+            result = callee.returns if callee.returns is not None else Const(None)
+        self.path.fresh.end_call(callee.env is not None)
+        self.path.nested[function.node] -= 1
+        self.path.frames.pop()
+        self.path.active.discard(context)
+        if callee.yields is not None:
+            result = generated(callee.yields)
+        self.program.results[context] = result
+        if lenient and not function.scope:
+            if state == (self.program.learned, self.path.cut_short, self.path.mode):
+                self.notes.facts.calls[asked] = result, self.path.fresh.now
+        return result
+
+    def as_batches(self, value: Value, frame: Frame) -> Value:
+        """An object of the script's own that hands on the batches of a loader."""
+        if isinstance(value, Object):
+            method = self.machine.objects.member(value, value.cls, "__iter__", frame)
+            if isinstance(method, Function):
+                given = self.run(method, [], {}, frame)
+                return given if isinstance(given, Loader | BatchIterable) else value
+        return value
+
+    def _bind_parameters(
+        self, function: Function, arguments: list[Value], keywords: dict[str, Value], callee: Frame
+    ) -> None:
+        spec = function.node.args
+        names = [parameter.arg for parameter in (*spec.posonlyargs, *spec.args)]
+        values = [function.bound, *arguments] if function.bound is not None else list(arguments)
+        assert callee.env is not None
+        defaults = dict(zip(reversed(names), reversed(spec.defaults), strict=False))
+        defaults |= {
+            parameter.arg: default
+            for parameter, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
+            if default is not None
+        }
+        home = Frame(callee.file, 0, self.program.modules.get(function.module, {}), is_module=True)
+        for name in (*names, *(parameter.arg for parameter in spec.kwonlyargs)):
+            default = defaults.get(name)
+            given = self.machine.eval(default, home) if default is not None else PLAIN
+            # It was made with the function, and outlives every batch.
+            callee.env[name] = replace(given, born=None) if isinstance(given, Items) else given
+        for name, value in zip(names, values, strict=False):
+            callee.env[name] = value
+        rest = dict(keywords)
+        batch = rest.get("**")
+        if isinstance(batch, Shard) and batch.nested:  # a dictionary of a batch's parts
+            for name in names[len(values) :]:
+                callee.env[name] = replace(batch, nested=False)
+        for name in list(rest):
+            if name in callee.env:
+                callee.env[name] = rest.pop(name)
+        if spec.vararg is not None:
+            callee.env[spec.vararg.arg] = Items(tuple(values[len(names) :]))
+        if spec.kwarg is not None:
+            callee.env[spec.kwarg.arg] = Dictionary(tuple(rest.items()))
+
+
+def any_number(value: Value) -> Value:
+    """A function that calls itself counts something down: its end is not seen here."""
+    number = isinstance(value, Const) and type(value.value) in (int, float)
+    return PLAIN if number else value
+
+
+def goes_backward(node: ast.AST) -> bool:
+    return any(
+        isinstance(part, ast.Attribute) and part.attr in ("backward", "step")
+        for part in ast.walk(node)
+    )
+
+
+def makes_tensors(node: ast.AST) -> bool:
+    """Whether a function makes tensors to a size, and remembers nothing."""
+    parts = list(ast.walk(node))
+    if any(isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) for part in parts):
+        return False
+    makers = [part.func for part in parts if isinstance(part, ast.Call)]
+    names = {ast.unparse(maker).rpartition(".")[2] for maker in makers}
+    return bool(names & drawing.MAKERS)
+
+
+def generated(value: Value) -> Value:
+    """What calling a generator function gives."""
+    if isinstance(value, Share):
+        return BatchIterable(value.loaders, value)
+    if isinstance(value, Items) and holds_share(value):
+        share = next(item for item in value.items if isinstance(item, Share))
+        return BatchIterable(share.loaders, value)
+    return PLAIN

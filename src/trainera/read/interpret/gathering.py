@@ -1,0 +1,179 @@
+"""Where a share will not do: the value of the whole batch takes its place."""
+
+import ast
+from typing import Any
+
+from trainera.read.facts import Escape
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.values import (
+    PLAIN,
+    Blend,
+    Count,
+    Dictionary,
+    Gathered,
+    Items,
+    Lost,
+    Mean,
+    Network,
+    Nodes,
+    Shard,
+    ShardShape,
+    Sum,
+    Value,
+)
+from trainera.read.values.contents import first_share, holds_share
+from trainera.read.values.join import join
+
+TURNS = {"T", "mT", "t", "permute", "swapaxes", "swapdims", "transpose", "unsqueeze"}
+
+
+class Gathering(Part):
+    """Where a share will not do: the value of the whole batch takes its place."""
+
+    def evaluate(self, node: ast.expr, frame: Frame) -> Value:
+        """Evaluates where a share will not do: what is one becomes the whole batch's value."""
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            return Items(tuple(self.evaluate(item, frame) for item in node.elts))
+        if isinstance(node, ast.Starred):
+            return self.evaluate(node.value, frame)
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if key is not None:
+                    self.evaluate(key, frame)
+                self.evaluate(value, frame)
+            return PLAIN
+        if isinstance(node, ast.IfExp):
+            self.machine.conditions.condition(node.test, frame)
+            return join(self.evaluate(node.body, frame), self.evaluate(node.orelse, frame))
+        return self.gather(node, self.machine.eval(node, frame), frame)
+
+    def gather(self, node: ast.expr, value: Value, frame: Frame) -> Value:
+        key = (frame.context, node)
+        self.notes.facts.escapes.pop(key, None)
+        if isinstance(value, Network) and not value.part:
+            self.machine.wrapping.through_wrapper(node, value, frame, "")
+        if frame.lenient:
+            return PLAIN if holds_share(value) else value
+        if not holds_share(value):
+            if (inside := self.machine.objects.carried(value)) is not None:
+                self._hands_over(node, inside.loaders, frame)
+            self.notes.facts.plain.add(key)
+            return value
+        self.notes.facts.plain.discard(key)
+        if isinstance(value, ShardShape) and isinstance(node, ast.Attribute):
+            inner = self.machine.eval(node.value, frame)
+            self.gather(node.value, inner, frame)
+            return Gathered(value.loaders, rows=False, number=True, made=node)
+        turned = _turned(node) if isinstance(value, Shard) and value.dim != 0 else None
+        if turned is not None:
+            whole = self.gather(turned, self.machine.eval(turned, frame), frame)
+            return whole if isinstance(whole, Gathered) else PLAIN
+        method, how = how_to_gather(value), ""
+        if isinstance(value, Shard) and value.parts > 1 and value.dim == 0 and not value.ragged:
+            method, how = "gather", f"parts={value.parts}"
+        if method is None and (ways := ways_to_gather(value)) is not None:
+            method, how = "combine", repr(ways)
+        share = first_share(value)
+        text = self.machine.loader_names.text(share.loaders, frame)
+        if (
+            text is not None
+            and text.startswith("self.")
+            and not self.path.open_loops
+            and _of_self(node)
+        ):
+            text = None  # kept from a batch that may not be the latest any more
+        text = "crew" if isinstance(share, Blend) else text
+        if method is None or text is None:
+            self.trouble_with(node, value, frame)
+            return PLAIN
+        for loop in self.path.open_loops:
+            loop.collective = True
+        self.notes.facts.escapes[key] = Escape(
+            node=node,
+            file=frame.file,
+            method=method,
+            loaders=share.loaders,
+            text=text,
+            how=how,
+        )
+        rows = "gather" in method or "gather" in how
+        number = isinstance(value, Count | ShardShape)
+        aligned = method == "gather" and not how and isinstance(value, Shard)
+        return Gathered(share.loaders, rows, number, share.models, node, aligned=aligned)
+
+    def _hands_over(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
+        self.notes.trouble(
+            "metrics",
+            node,
+            frame,
+            loaders,
+            what="an object that holds something of a batch is kept or handed over here",
+            why="what is done with it there cannot be seen",
+            do="keep or hand over the values themselves",
+        )
+
+    def trouble_with(self, node: ast.AST, value: Value, frame: Frame) -> None:
+        share = first_share(value)
+        if not isinstance(share, Lost):
+            share = Lost(share.loaders, "how to make the whole is not known")
+        self.notes.trouble(
+            "metrics",
+            node,
+            frame,
+            share.loaders,
+            what="a value of one worker's share is used here",
+            why=share.why,
+            do=share.do,
+        )
+
+
+def how_to_gather(value: Value) -> str | None:
+    """The name of the operation that turns a share into the whole batch's value."""
+    if isinstance(value, Mean):
+        return "mean"
+    if isinstance(value, Sum | Count | Blend):
+        return "sum"
+    if isinstance(value, Shard) and value.dim == 0 and value.parts == 1:
+        return "gather_picked" if value.ragged else "gather"
+    if isinstance(value, Items):
+        methods = {how_to_gather(item) for item in value.items}
+        return "gather" if methods == {"gather"} else None
+    return None
+
+
+def ways_to_gather(value: Value) -> Any:
+    """How each part of a tuple or dict is made whole; None if that cannot be told of some."""
+    if isinstance(value, Items):
+        ways = [part_to_gather(item) for item in value.items]
+        return None if None in ways else tuple(ways)
+    if type(value) is Dictionary:
+        parts = {key: part_to_gather(item) for key, item in value.items}
+        return None if None in parts.values() else parts
+    return None
+
+
+def part_to_gather(value: Value) -> Any:
+    """The same for one part; what is no share stays as it is."""
+    if not holds_share(value):
+        return ""
+    return how_to_gather(value) or ways_to_gather(value)
+
+
+def _turned(node: ast.expr) -> ast.expr | None:
+    """What a transposed tensor is made of: that can be gathered, where the rows come first."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        fixed = all(isinstance(part, ast.Constant | ast.UnaryOp) for part in node.args)
+        turns = node.func.attr in TURNS or (node.func.attr in ("view", "reshape") and fixed)
+        return node.func.value if turns else None
+    return node.value if isinstance(node, ast.Attribute) and node.attr in TURNS else None
+
+
+def _of_self(node: ast.AST) -> bool:
+    """Whether an expression reads an attribute of `self`."""
+    return any(
+        isinstance(part, ast.Attribute)
+        and isinstance(part.value, ast.Name)
+        and part.value.id == "self"
+        for part in ast.walk(node)
+    )

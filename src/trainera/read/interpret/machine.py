@@ -1,0 +1,145 @@
+"""The machine that reads a program: its state and its parts."""
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from trainera.read.batches.own import OwnBatches
+from trainera.read.facts import Decisions
+from trainera.read.interpret.agreement import Agreement
+from trainera.read.interpret.assignments import Assignments
+from trainera.read.interpret.attributes import Attributes
+from trainera.read.interpret.batches import Batches
+from trainera.read.interpret.calls import Calls
+from trainera.read.interpret.comprehensions import Comprehensions
+from trainera.read.interpret.conditions import Conditions
+from trainera.read.interpret.definitions import Definitions
+from trainera.read.interpret.expressions import Expressions
+from trainera.read.interpret.functions import Functions
+from trainera.read.interpret.gathering import Gathering
+from trainera.read.interpret.loader_names import LoaderNames
+from trainera.read.interpret.loops import Loops
+from trainera.read.interpret.methods import Methods
+from trainera.read.interpret.names import Names
+from trainera.read.interpret.namespaces import Namespaces
+from trainera.read.interpret.notes import Notes
+from trainera.read.interpret.objects import Objects
+from trainera.read.interpret.operators import Operators
+from trainera.read.interpret.outliving import Outliving
+from trainera.read.interpret.own_rows import OwnRows
+from trainera.read.interpret.state import Frame, Path, Program
+from trainera.read.interpret.statements import Statements
+from trainera.read.interpret.subscripts import Subscripts
+from trainera.read.interpret.unknown import Unknown
+from trainera.read.interpret.writes import Writes
+from trainera.read.libraries.files import Files
+from trainera.read.libraries.meters import Meters
+from trainera.read.libraries.progress import Progress
+from trainera.read.libraries.python import Python
+from trainera.read.libraries.randomness import Randomness
+from trainera.read.libraries.sets import Sets
+from trainera.read.libraries.side_effects import SideEffects
+from trainera.read.libraries.torch.autograd import Autograd
+from trainera.read.libraries.torch.data import Loaders
+from trainera.read.libraries.torch.losses import Losses
+from trainera.read.libraries.torch.networks import Networks
+from trainera.read.libraries.torch.nn import Layers
+from trainera.read.libraries.torch.optim import Optimizers
+from trainera.read.libraries.torch.tensor import Tensors
+from trainera.read.libraries.torch.wrapping import Wrapping
+from trainera.read.source.file import SourceFile
+
+
+class Machine:
+    """Follows a program. Every part is an object of its own, and they share the state."""
+
+    def __init__(self, files: dict[str, SourceFile], decisions: Decisions) -> None:
+        self.program = Program(files, decisions)
+        self.path = Path()
+        self.notes = Notes(files, self.path)
+        self.names = Names(self)
+        self.namespaces = Namespaces(self)
+        self.objects = Objects(self)
+        self.gathering = Gathering(self)
+        self.loader_names = LoaderNames(self)
+        self.agreement = Agreement(self)
+        self.conditions = Conditions(self)
+        self.own_rows = OwnRows(self)
+        self.writes = Writes(self)
+        self.outliving = Outliving(self)
+        self.assignments = Assignments(self)
+        self.definitions = Definitions(self)
+        self.statements = Statements(self)
+        self.loops = Loops(self)
+        self.expressions = Expressions(self)
+        self.attributes = Attributes(self)
+        self.subscripts = Subscripts(self)
+        self.comprehensions = Comprehensions(self)
+        self.operators = Operators(self)
+        self.calls = Calls(self)
+        self.functions = Functions(self)
+        self.methods = Methods(self)
+        self.unknown = Unknown(self)
+        self.batches = Batches(self)
+        self.own_batches = OwnBatches(self)
+        self.python = Python(self)
+        self.sets = Sets(self)
+        self.progress = Progress(self)
+        self.meters = Meters(self)
+        self.files = Files(self)
+        self.side_effects = SideEffects(self)
+        self.randomness = Randomness(self)
+        self.optimizers = Optimizers(self)
+        self.wrapping = Wrapping(self)
+        self.layers = Layers(self)
+        self.networks = Networks(self)
+        self.losses = Losses(self)
+        self.loaders = Loaders(self)
+        self.autograd = Autograd(self)
+        self.tensors = Tensors(self)
+        self.eval = self.expressions.eval
+        self.run = self.statements.run
+        self.statements.handlers = handlers(self)
+
+    def begin_reading(self) -> None:
+        """Forgets what another reading finds again."""
+        self.program.begin_reading()
+        self.path.begin_reading()
+        self.notes.begin_reading()
+
+
+Handler = Callable[[Any, Frame], None]
+
+
+def handlers(machine: Machine) -> dict[type[ast.stmt], Handler]:
+    """Who follows which statement."""
+    assignments, definitions = machine.assignments, machine.definitions
+    loops, statements = machine.loops, machine.statements
+    return {
+        ast.Assign: assignments.do_assign,
+        ast.AnnAssign: assignments.do_annassign,
+        ast.AugAssign: assignments.do_augassign,
+        ast.FunctionDef: definitions.do_functiondef,
+        ast.AsyncFunctionDef: definitions.do_functiondef,
+        ast.ClassDef: definitions.do_classdef,
+        ast.Import: definitions.do_import,
+        ast.ImportFrom: definitions.do_importfrom,
+        ast.Global: definitions.do_global,
+        ast.Nonlocal: definitions.do_nonlocal,
+        ast.For: loops.do_for,
+        ast.AsyncFor: loops.do_for,
+        ast.While: loops.do_while,
+        ast.Break: loops.do_break,
+        ast.Continue: loops.do_continue,
+        ast.Expr: statements.do_expr,
+        ast.If: statements.do_if,
+        ast.Return: statements.do_return,
+        ast.Raise: statements.do_raise,
+        ast.Try: statements.do_try,
+        getattr(ast, "TryStar", ast.Try): statements.do_try,
+        ast.With: statements.do_with,
+        ast.AsyncWith: statements.do_with,
+        ast.Match: statements.do_match,
+        ast.Delete: statements.do_delete,
+        ast.Assert: statements.do_assert,
+    }

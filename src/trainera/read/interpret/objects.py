@@ -1,0 +1,165 @@
+"""Objects of the script's own classes, and what their attributes hold."""
+
+import ast
+from dataclasses import replace
+
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.values import (
+    PLAIN,
+    Choice,
+    Class,
+    Dictionary,
+    Function,
+    Items,
+    Lost,
+    Many,
+    Network,
+    Object,
+    PartialCall,
+    Qualified,
+    Share,
+    SuperObject,
+    Value,
+    left_over,
+)
+from trainera.read.values.contents import first_share, holds_share
+from trainera.read.values.join import join
+
+APART = Items | Many | Dictionary | Function
+"""What stands beside figures under a similar name: `loss_names` beside `loss_G`."""
+
+
+class Objects(Part):
+    """Objects of the script's own classes, and what their attributes hold."""
+
+    def member(self, owner: Value, cls: Class, name: str, frame: Frame) -> Value:
+        value = self.attribute(cls, name)
+        if isinstance(value, Function) and value.bound is None and value.owner is not None:
+            decorators = {ast.unparse(item) for item in getattr(value.node, "decorator_list", [])}
+            if "property" in decorators or "cached_property" in decorators:
+                return self.machine.functions.run(replace(value, bound=owner), [], {}, frame)
+            if "staticmethod" in decorators:
+                return value
+            return replace(value, bound=owner)
+        return value or PLAIN
+
+    def of_this_batch(self, text: str, name: str, cls: Class, value: Value, frame: Frame) -> Value:
+        """What an object holds of a batch; worth nothing if it may be of an earlier one."""
+        if frame.lenient:
+            return value
+        share = first_share(value) if holds_share(value) else self.of_a_batch(value)
+        if share is None:
+            return value
+        sites = self.program.sites.get(cls.node, {})
+        if len(sites) > 1 and not all(sites.values()):
+            return Lost(share.loaders, f"there are several {cls.node.name}, of different batches")
+        if any((owner.node, name) in self.path.fresh.now for owner in self.lineage(cls)):
+            return value
+        return left_over(text, share.loaders, "batch", acts=not holds_share(value))
+
+    def by_computed_name(self, node: ast.Call, cls: Class, frame: Frame) -> Value:
+        """``getattr(self, "loss_" + name)``: any of the attributes whose names begin like that."""
+        head = _head(node.args[1])
+        owners = self.lineage(cls)
+        names = {
+            name for owner in owners for (of, name) in self.program.attributes if of is owner.node
+        }
+        found: Value | None = None
+        for name in sorted(names):
+            value = self.attribute(cls, name)
+            if name.startswith(head) and value is not None and not isinstance(value, APART):
+                value = self.of_this_batch(ast.unparse(node), name, cls, value, frame)
+                found = join(found, value)
+        return found or PLAIN
+
+    def attribute(self, cls: Class, name: str) -> Value | None:
+        for owner in self.lineage(cls):
+            if (owner.node, name) in self.program.attributes:
+                return self.program.attributes[owner.node, name]
+            for statement in owner.node.body:
+                if isinstance(statement, ast.FunctionDef) and statement.name == name:
+                    return Function(statement, owner.module, owner=owner.node)
+        return None
+
+    def set_attribute(self, cls: Class, name: str, value: Value) -> None:
+        old = self.program.attributes.get((cls.node, name))
+        if isinstance(value, Network) and (cls.node, name) in self.program.wrapped_attributes:
+            value = replace(value, wrapped=True)
+            old = replace(old, wrapped=True) if isinstance(old, Network) else old
+        self.path.fresh.set((cls.node, name))
+        new = join(old, value)
+        if new != self.program.attributes.get((cls.node, name)):
+            self.program.attributes[cls.node, name] = new
+            self.program.changed = True
+            self.program.learned += 1
+
+    def carried(self, holder: Value) -> Share | None:
+        """Something of a batch inside of an object, or that a function names or was given."""
+        inside: list[Value] = []
+        if isinstance(holder, Object):
+            owners = {owner.node for owner in self.lineage(holder.cls)}
+            inside = [held for (node, _), held in self.program.attributes.items() if node in owners]
+        elif isinstance(holder, Function):
+            around, _ = self.program.scopes.get(holder.scope, ({}, None))
+            names = {part.id for part in ast.walk(holder.node) if isinstance(part, ast.Name)}
+            inside = [held for name, held in around.items() if name in names]
+        elif isinstance(holder, Choice):
+            held_by = (self.carried(function) for function in holder.functions)
+            return next((share for share in held_by if share is not None), None)
+        elif isinstance(holder, PartialCall):
+            inside = [*holder.positional, *(value for _, value in holder.keywords)]
+        return next((first_share(held) for held in inside if holds_share(held)), None)
+
+    def of_a_batch(self, value: Value) -> Share | None:
+        """The same if it was made for a batch, so that it is worth nothing when that is over."""
+        if isinstance(value, Object) and not any(
+            self.program.sites.get(value.cls.node, {}).values()
+        ):
+            return None
+        return self.carried(value)
+
+    def lineage(self, cls: Class) -> list[Class]:
+        """A class and its bases of the script's own, nearest first."""
+        found = [cls]
+        for current in found:
+            for base in current.node.bases:
+                value = self.base(base, current)
+                if isinstance(value, Class) and value not in found:
+                    found.append(value)
+        return found
+
+    def base(self, base: ast.expr, cls: Class) -> Value:
+        frame = Frame(
+            self.program.files[cls.module],
+            0,
+            self.program.modules.get(cls.module, {}),
+            is_module=True,
+        )
+        return self.machine.eval(base, frame)
+
+    def base_names(self, cls: Class) -> list[str]:
+        """The library classes that a class comes from."""
+        names = []
+        for current in self.lineage(cls):
+            for base in current.node.bases:
+                value = self.base(base, current)
+                if isinstance(value, Qualified):
+                    names.append(value.name)
+        return names
+
+    def of_base(self, owner: SuperObject, name: str, frame: Frame) -> Value:
+        """``super().name``: what the nearest base has, of the object itself."""
+        for base in owner.bases:
+            if self.attribute(base, name) is not None:
+                return self.member(owner.of, base, name, frame)
+        return PLAIN
+
+
+def _head(node: ast.expr) -> str:
+    """What a text begins with that is put together when the script runs."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
+        return _head(node.left).partition("%")[0]
+    if isinstance(node, ast.JoinedStr) and node.values:
+        return _head(node.values[0])
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

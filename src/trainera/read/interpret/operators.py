@@ -1,0 +1,254 @@
+"""Operators on shares: the algebra, and what to do where it has no answer."""
+
+import ast
+from dataclasses import replace
+
+from trainera.read.facts import Weighed
+from trainera.read.interpret.agreement import ALONE
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.ops import tensors
+from trainera.read.source.syntax import is_factor
+from trainera.read.values import (
+    PLAIN,
+    UNKNOWN_YET,
+    Blend,
+    Const,
+    Count,
+    FirstOnly,
+    Gathered,
+    HashOrdered,
+    Items,
+    Loader,
+    Lost,
+    Many,
+    Mean,
+    Nodes,
+    Parameters,
+    PerWorker,
+    Shard,
+    ShardShape,
+    Share,
+    Sum,
+    Value,
+    compatibility,
+)
+from trainera.read.values.contents import flat
+from trainera.read.values.gathered import gathered_of, row_by_row
+from trainera.read.values.join import element, join
+
+
+class Operators(Part):
+    """Operators on shares: the algebra, and what to do where it has no answer."""
+
+    def operation(
+        self,
+        operator: str,
+        left_node: ast.expr,
+        left: Value,
+        right_node: ast.expr,
+        right: Value,
+        frame: Frame,
+    ) -> Value:
+        """A binary operation; sides that do not fit the algebra are made whole."""
+        self.machine.agreement.needed_by_all(left_node, (left, right), frame)
+        if not isinstance(left, Share) and not isinstance(right, Share):
+            if isinstance(left, Gathered) or isinstance(right, Gathered):
+                return (
+                    gathered_of(left, right) if operator == "MatMult" else row_by_row(left, right)
+                )
+            return _plain_operation(operator, left, right)
+        blend = self._blend(operator, left_node, left, right_node, right, frame)
+        if blend is not None:
+            return blend
+        result = tensors.binary(operator, left, right)
+        if result is not None:
+            for node in (left_node, right_node):
+                self.notes.facts.escapes.pop((frame.context, node), None)
+            return result
+        if frame.lenient:
+            rows = compatibility.meets_rows(left, right)
+            return (
+                compatibility.recombined(rows)
+                if rows
+                else self.mixing(left_node, left, right, frame)
+            )
+        if operator == "Div" and isinstance(left, Sum) and isinstance(right, Sum | Count):
+            if not right.models:  # a mean over a number of its own, such as unmasked tokens
+                self.machine.gathering.gather(right_node, right, frame)
+                return left
+        if isinstance(left, Lost) or isinstance(right, Lost):
+            return left if isinstance(left, Lost) else right
+        result = self._rows_with_figure(operator, (left_node, left), (right_node, right), frame)
+        if result is not None:
+            return result
+        one = self.machine.gathering.gather(left_node, left, frame)
+        other = self.machine.gathering.gather(right_node, right, frame)
+        return gathered_of(one, other) if operator == "MatMult" else row_by_row(one, other)
+
+    def _rows_with_figure(
+        self,
+        operator: str,
+        one: tuple[ast.expr, Value],
+        other: tuple[ast.expr, Value],
+        frame: Frame,
+    ) -> Value | None:
+        """Rows of a slice, each with a figure of the batch: only that has to be made whole."""
+        values = []
+        for (node, value), (_, partner) in ((one, other), (other, one)):
+            self.notes.facts.escapes.pop((frame.context, node), None)
+            figure = isinstance(value, Mean | Sum | Count) and isinstance(partner, Shard)
+            values.append(self.machine.gathering.gather(node, value, frame) if figure else value)
+        if not any(isinstance(value, Gathered) for value in values):
+            return None
+        return tensors.binary(operator, values[0], values[1])
+
+    def _blend(
+        self,
+        operator: str,
+        left_node: ast.expr,
+        left: Value,
+        right_node: ast.expr,
+        right: Value,
+        frame: Frame,
+    ) -> Value | None:
+        """Losses of two loaders' batches are added: each counts by its part of its own batch."""
+        sides = ((left_node, left), (right_node, right))
+        if operator not in ("Add", "Sub") or frame.lenient or self.notes.facts.statistics:
+            return None  # batch statistics of several loaders at once cannot be told apart
+        if not isinstance(left, Mean | Sum | Blend) or not isinstance(right, Mean | Sum | Blend):
+            return None
+        blended = isinstance(left, Blend) or isinstance(right, Blend)
+        if not blended and left.loaders == right.loaders:
+            return None
+        records: list[Weighed] = []
+        for node, value in sides:
+            if isinstance(value, Mean | Sum):
+                text = self.machine.loader_names.name_of(Loader(value.loaders), frame)
+                if text is None or len(value.loaders) > 1:
+                    return None
+                before = self.notes.facts.weighed.get((frame.context, node))
+                inner = before.template if before is not None and not before.blended else "{}"
+                if inner == "{}" and not is_factor(node):
+                    inner = "({})"
+                weight = "fraction" if isinstance(value, Mean) else "active"
+                template = f"{inner} * {text}.{weight}"
+                records.append(Weighed(node=node, file=frame.file, template=template, blended=True))
+        for record in records:
+            self.notes.facts.weighed[frame.context, record.node] = record
+            self.notes.facts.escapes.pop((frame.context, record.node), None)
+        return Blend(left.loaders | right.loaders, models=left.models | right.models)
+
+    def mixing(self, node: ast.expr, left: Value, right: Value, frame: Frame) -> Value:
+        """Inside a network: does this combine rows of the batch with each other?"""
+        shares = [value for value in (left, right) if isinstance(value, Share)]
+        loaders = shares[0].loaders
+        models = frozenset().union(*(share.models for share in shares))
+        rows = any(isinstance(value, Shard) for value in shares)
+        figures = any(isinstance(value, Share) and not isinstance(value, Shard) for value in shares)
+        both_rows = len(shares) == 2 and all(isinstance(value, Shard) for value in shares)
+        transposed = both_rows and any(
+            isinstance(value, Shard) and value.dim == 1 for value in shares
+        )
+        if rows and (figures or transposed):
+            self.combines(node, loaders, frame)
+        if rows:
+            parts = {share.parts for share in shares if isinstance(share, Shard)}
+            if len(parts) > 1:
+                return Lost(loaders, compatibility.UNEVEN, models=models)
+            return Shard(loaders, dim=None, models=models, parts=parts.pop())
+        return Lost(loaders, "it is not linear in the mean over the batch", models=models)
+
+    def unary(self, node: ast.UnaryOp, frame: Frame) -> Value:
+        value = self.machine.eval(node.operand, frame)
+        if isinstance(value, FirstOnly):
+            if isinstance(node.op, ast.Not):
+                return PerWorker(ALONE)
+            self.machine.agreement.needed_by_all(node, (value,), frame)
+        if isinstance(node.op, ast.Not):
+            value = self.machine.gathering.gather(node.operand, value, frame)
+            return value if isinstance(value, PerWorker) else PLAIN
+        if isinstance(value, Const) and isinstance(node.op, ast.USub):
+            if isinstance(value.value, int | float):
+                return Const(-value.value, value.born)
+        return value if isinstance(value, Share | PerWorker | Gathered) else PLAIN
+
+    def compare(self, node: ast.Compare, frame: Frame) -> Value:
+        nodes = [node.left, *node.comparators]
+        values = [self.machine.eval(part, frame) for part in nodes]
+        shards = [value for value in values if isinstance(value, Shard)]
+        others = [value for value in values if isinstance(value, Share) and value not in shards]
+        if isinstance(node.ops[0], ast.Is | ast.IsNot):
+            return PLAIN  # that it is a tensor is the same on all workers
+        met = compatibility.meets_rows(*values)
+        lost = (
+            compatibility.recombined(met) if met and frame.lenient else compatibility.mixed(*values)
+        )
+        if lost:
+            return lost
+        if shards and not others and not met and not isinstance(node.ops[0], ast.In | ast.NotIn):
+            combined = tensors.combine(shards)
+            if combined is not None:
+                return tensors.without_gradient(replace(combined, mask=True))
+        same = isinstance(node.ops[0], ast.Eq | ast.NotEq) and len({type(k) for k in values}) == 1
+        if same and isinstance(values[0], ShardShape | Count):
+            return PLAIN  # what has as many rows in the slice has as many in the batch
+        if any(isinstance(value, FirstOnly) for value in values):
+            return PerWorker(ALONE)
+        if frame.lenient and others:
+            return Lost(others[0].loaders, "it is a comparison of figures of a slice")
+        figures = all(isinstance(value, Mean | Sum | Count) for value in others)
+        rows = tensors.combine(shards) if shards and figures and not met else None
+        made = [
+            self.machine.gathering.gather(part, value, frame)
+            for part, value in zip(nodes, values, strict=True)
+            if rows is None or value not in shards
+        ]
+        if rows is not None and not isinstance(node.ops[0], ast.In | ast.NotIn):
+            # Each row against a figure of the whole batch.
+            return tensors.without_gradient(replace(rows, mask=True))
+        own = gathered_of(*made)
+        return replace(own, models=frozenset()) if isinstance(own, Gathered) else own
+
+    def combines(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
+        """A network is seen to combine rows of the batch."""
+        self.notes.trouble(
+            "network",
+            node,
+            frame,
+            loaders,
+            what="the network combines samples of a batch with each other",
+            why="a worker sees its slice only, so the result would differ",
+            do="use layers that treat samples one by one, or batch normalisation, "
+            "whose statistics are shared over the workers",
+        )
+
+
+def _of_numbers(value: Value) -> bool:
+    return all(type(item) in (Value, Const) for item in flat(value))
+
+
+def _plain_operation(operator: str, left: Value, right: Value) -> Value:
+    if isinstance(left, PerWorker) or isinstance(right, PerWorker):
+        return left if isinstance(left, PerWorker) else right
+    if isinstance(left, Const) and isinstance(right, Const):
+        numbers = (left.value, right.value)
+        if all(isinstance(n, int) and not isinstance(n, bool) for n in numbers):
+            if operator in ("Add", "Sub", "Mult"):
+                a, b = numbers
+                value = a + b if operator == "Add" else a - b if operator == "Sub" else a * b
+                return Const(value, left.born)
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Items | Many | Parameters):
+            if operator == "Add" and isinstance(left, Items) and isinstance(right, Items):
+                return Items(left.items + right.items, left.born)
+            if operator == "Add" and isinstance(left, Items) and right == Many(PLAIN):
+                return Items((*left.items, UNKNOWN_YET), left.born)
+            if isinstance(other, Items | Many | Parameters):
+                return Many(join(element(left), element(right)))
+            if operator == "Mult" and type(other) is Value and _of_numbers(one):
+                return Many(PLAIN)
+            return one
+    return (
+        HashOrdered() if isinstance(left, HashOrdered) or isinstance(right, HashOrdered) else PLAIN
+    )

@@ -1,0 +1,151 @@
+"""Statements: paths, and where they meet."""
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Env, Frame, join_env
+from trainera.read.source.lifetimes import is_main_guard
+from trainera.read.values import PLAIN, Const, Network, Value
+from trainera.read.values.contents import holds_share
+from trainera.read.values.join import join
+
+
+class Statements(Part):
+    """Statements: paths, and where they meet."""
+
+    handlers: dict[type[ast.stmt], Callable[[Any, Frame], None]]
+    """Who follows which statement; given by the machine."""
+
+    def run(self, statements: list[ast.stmt], frame: Frame) -> None:
+        for statement in statements:
+            if frame.env is None:
+                return
+            self.program.spend(frame)
+            if frame.is_module:
+                self.program.modules[frame.file.name] = (
+                    frame.env
+                )  # functions see the names as of now
+            self.handlers.get(type(statement), self.do_anything)(statement, frame)
+            for wrapped, target in self.program.decisions.wraps:
+                if wrapped is statement:
+                    self.machine.wrapping.rebind_wrapped(target, frame)
+
+    def do_anything(self, statement: ast.stmt, frame: Frame) -> None:
+        for child in ast.iter_child_nodes(statement):
+            if isinstance(child, ast.expr):
+                self.machine.gathering.evaluate(child, frame)
+
+    def do_expr(self, statement: ast.Expr, frame: Frame) -> None:
+        value = self.machine.eval(statement.value, frame)
+        call = statement.value
+        if (
+            isinstance(value, Network)
+            and not value.part
+            and isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Attribute)
+            and isinstance(call.func.value, ast.Name | ast.Attribute)
+            and call.func.attr not in ("train", "eval")
+        ):
+            self.machine.wrapping.carry(statement, call.func.value, None, value, frame)
+
+    def do_if(self, node: ast.If, frame: Frame) -> None:
+        if frame.is_module and is_main_guard(node.test):
+            script = frame.file is self.program.files["__main__"]
+            self.run(node.body if script else node.orelse, frame)
+            return
+        known = self.machine.conditions.truth(node.test, frame)
+        if known is not None:
+            self.run(node.body if known else node.orelse, frame)
+            return
+        self.machine.conditions.condition(node.test, frame)
+        before, mode, fresh = dict(frame.env or {}), self.path.mode, self.path.fresh.now
+        self.run(node.body, frame)
+        after_body, mode_body, fresh_body = frame.env, self.path.mode, self.path.fresh.now
+        frame.env, self.path.mode, self.path.fresh.now = before, mode, fresh
+        self.run(node.orelse, frame)
+        self.path.mode = self.path.mode if self.path.mode == mode_body else "either"
+        if frame.env is None:
+            self.path.fresh.now = fresh_body
+        elif after_body is not None:
+            self.path.fresh.meet(fresh_body, self.path.fresh.now)
+        frame.env = join_env(after_body, frame.env)
+
+    def do_return(self, node: ast.Return, frame: Frame) -> None:
+        value: Value = Const(None)
+        if node.value is not None:
+            value = self.machine.eval(node.value, frame)
+            if holds_share(value) and not frame.lenient and frame.loops:
+                # The loop over these batches is here: outside, its weight would not be known.
+                value = self.machine.gathering.evaluate(node.value, frame)
+        frame.returns = join(frame.returns, value) if frame.returns is not None else value
+        self.path.fresh.leave_call()
+        frame.env = None
+
+    def do_raise(self, node: ast.Raise, frame: Frame) -> None:
+        if node.exc is not None:
+            self.machine.gathering.evaluate(node.exc, frame)
+        frame.env = None
+
+    def do_try(self, node: ast.Try, frame: Frame) -> None:
+        before, fresh = dict(frame.env or {}), self.path.fresh.now
+        self.run(node.body, frame)
+        self.run(node.orelse, frame)
+        after, fresh_after = frame.env, self.path.fresh.now
+        ends = [after]
+        for handler in node.handlers:
+            frame.env, self.path.fresh.now = join_env(before, after) or dict(before), fresh
+            if handler.name:
+                self.machine.names.bind(handler.name, PLAIN, frame)
+            self.run(handler.body, frame)
+            ends.append(frame.env)
+        # Whoever catches an error to go on has what was before; or it is as good as never caught.
+        self.path.fresh.now = fresh_after if ends[1:] == [None] * len(node.handlers) else fresh
+        frame.env = join_env(*ends)
+        if node.finalbody:
+            dead = frame.env is None
+            frame.env = frame.env if frame.env is not None else before
+            self.run(node.finalbody, frame)
+            frame.env = None if dead else frame.env
+
+    def do_with(self, node: ast.With | ast.AsyncWith, frame: Frame) -> None:
+        fresh = self.path.fresh.now
+        for item in node.items:
+            value = self.machine.eval(item.context_expr, frame)
+            if item.optional_vars is not None:
+                self.machine.assignments.assign(item.optional_vars, value, frame)
+        self.run(node.body, frame)
+        if any("suppress" in ast.unparse(item.context_expr) for item in node.items):
+            self.path.fresh.meet(fresh, self.path.fresh.now)
+
+    def do_match(self, node: ast.Match, frame: Frame) -> None:
+        self.machine.gathering.evaluate(node.subject, frame)
+        before, fresh = dict(frame.env or {}), self.path.fresh.now
+        ends: list[Env | None] = [before]
+        for case in node.cases:
+            frame.env = dict(before)
+            self.run(case.body, frame)
+            ends.append(frame.env)
+            self.path.fresh.now = fresh
+        frame.env = join_env(*ends)
+
+    def do_delete(self, node: ast.Delete, frame: Frame) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name) and frame.env is not None:
+                frame.env.pop(target.id, None)
+
+    def do_assert(self, node: ast.Assert, frame: Frame) -> None:
+        if _checks_shape(node.test):
+            self.machine.eval(node.test, frame)  # holds for a slice as it does for the whole batch
+        else:
+            self.machine.conditions.condition(node.test, frame)
+
+
+def _checks_shape(node: ast.expr) -> bool:
+    return any(
+        isinstance(part, ast.Call)
+        and isinstance(part.func, ast.Name)
+        and part.func.id == "isinstance"
+        for part in ast.walk(node)
+    )

@@ -1,0 +1,101 @@
+"""Rows of a batch that are written to. Which rows those are must not depend on the slice."""
+
+import ast
+
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.values import Gathered, Nodes, Shard, Share, Value
+
+
+class Writes(Part):
+    """Rows of a batch that are written to. Which rows those are must not depend on the slice."""
+
+    def written(self, target: ast.Subscript, frame: Frame) -> None:
+        """``x[…] = value``: all rows, or those of which a condition row by row holds."""
+        owner = self.machine.eval(target.value, frame)
+        if frame.lenient or not isinstance(owner, Shard) or owner.nested:
+            return
+        key = target.slice.elts[0] if isinstance(target.slice, ast.Tuple) else target.slice
+        everything = isinstance(key, ast.Slice) and not (key.lower or key.upper or key.step)
+        everything |= isinstance(key, ast.Constant) and key.value in (..., None)
+        if not everything and not isinstance(self.machine.eval(key, frame), Shard):
+            self._writes_rows(target, owner.loaders, frame)
+
+    def filled(self, target: ast.Subscript, value: Value, frame: Frame) -> None:
+        """``x[:, :8] = x.roll(1, 0)[:, :8]``: a slice has no room for rows of the whole batch."""
+        if isinstance(value, Gathered) and value.rows and not frame.lenient:
+            self.notes.trouble(
+                "weight",
+                target,
+                frame,
+                value.loaders,
+                what="rows of the whole batch are written into a worker's slice",
+                why="the slice has fewer rows",
+                do="make a new tensor of both: torch.where(mask, one, other), or torch.cat",
+            )
+
+    def written_one_by_one(
+        self, node: ast.For | ast.AsyncFor, iterable: Value, frame: Frame
+    ) -> None:
+        """A loop over the rows of a batch that changes them: it would be given copies."""
+        values = [node.iter]
+        if isinstance(node.iter, ast.Call):
+            values += node.iter.args
+        given = [iterable, *(self.machine.eval(value, frame) for value in values[1:])]
+        shards = [one for one in given if isinstance(one, Shard) and not one.nested]
+        if frame.lenient and shards and shards[0].dim == 0:
+            for part in (inner for statement in node.body for inner in ast.walk(statement)):
+                if _fills_own(part):
+                    self.remembers(part, [shards[0]], frame)
+        if frame.lenient or not shards:
+            return
+        names = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
+        for part in (inner for statement in node.body for inner in ast.walk(statement)):
+            if _changes(part, names):
+                self._writes_rows(part, shards[0].loaders, frame)
+
+    def remembers(self, node: ast.AST, values: list[Value], frame: Frame) -> None:
+        """A network that keeps figures of its batches is no longer the same on all workers."""
+        shares = [value for value in values if isinstance(value, Share)]
+        self.notes.trouble(
+            "network",
+            node,
+            frame,
+            shares[0].loaders,
+            what="the network keeps a figure of the batch it has just seen",
+            why="each worker sees its slice only, so the copies would drift apart",
+            do="compute it in the training loop, where it is combined over the workers",
+        )
+
+    def _writes_rows(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
+        self.notes.trouble(
+            "weight",
+            node,
+            frame,
+            loaders,
+            what="rows of a batch are changed by their number",
+            why="a row of a worker's slice has another number in the batch",
+            do="change all rows at once, or choose them by a mask: torch.where(mask, one, other)",
+        )
+
+
+def _changes(node: ast.AST, names: set[str]) -> bool:
+    """Whether something of these names is changed in place."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        return isinstance(node.value, ast.Name) and node.value.id in names
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.target, ast.Name) and node.target.id in names
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        method, owner = node.func.attr, node.func.value
+        in_place = method.endswith("_") and not method.startswith("_")
+        return in_place and isinstance(owner, ast.Name) and owner.id in names
+    return False
+
+
+def _fills_own(node: ast.AST) -> bool:
+    """``self.queue[i] = …``"""
+    return (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Store)
+        and ast.unparse(node.value).startswith("self.")
+    )

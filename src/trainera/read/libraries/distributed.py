@@ -1,0 +1,65 @@
+"""Tells whether a script already runs on several workers by other means."""
+
+import ast
+from collections.abc import Iterator
+
+from trainera.plan import Refusal
+from trainera.read.source.file import SourceFile
+from trainera.read.source.modules import absolute
+
+
+def already(files: dict[str, SourceFile]) -> Refusal | None:
+    """A refusal that names what makes the script parallel and how it is launched."""
+    for file in files.values():
+        for name, node in _names(file):
+            for known, (what, launcher) in DISTRIBUTED.items():
+                if name == known or name.startswith(known + "."):
+                    return Refusal(
+                        rule="already-distributed",
+                        place=file.place(node),
+                        what=f"the script already runs on several workers, by {what}",
+                        why="it was written for many processes, so there is nothing to convert",
+                        do=f"launch it with: {launcher} {files['__main__'].path.name}",
+                    )
+    return None
+
+
+def _names(file: SourceFile) -> Iterator[tuple[str, ast.AST]]:
+    for node in file.nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node
+        elif isinstance(node, ast.ImportFrom):
+            base = absolute(file, node)
+            for alias in node.names:
+                yield f"{base}.{alias.name}", node
+        elif isinstance(node, ast.Attribute) and node.attr in (
+            "DistributedDataParallel",
+            "init_process_group",
+        ):
+            name = ast.unparse(node)
+            if node.attr == "DistributedDataParallel":
+                name = "torch.nn.parallel.DistributedDataParallel"
+            yield name, node
+
+
+# Who already does what we would do: import → (what it is, how it is launched).
+DISTRIBUTED = {
+    "torch.distributed": ("torch.distributed", "torchrun --nproc-per-node N"),
+    "torch.nn.parallel.DistributedDataParallel": ("DDP", "torchrun --nproc-per-node N"),
+    "accelerate": ("Accelerate", "accelerate launch --num_processes N"),
+    "lightning": ("Lightning", "python, with devices=N in its Trainer"),
+    "pytorch_lightning": ("Lightning", "python, with devices=N in its Trainer"),
+    "lightning_fabric": ("Fabric", "fabric run --devices N"),
+    "horovod": ("Horovod", "horovodrun -np N python"),
+    "deepspeed": ("DeepSpeed", "deepspeed --num_gpus N"),
+    "transformers.Trainer": ("the Hugging Face Trainer", "torchrun --nproc-per-node N"),
+    "transformers.Seq2SeqTrainer": ("the Hugging Face Trainer", "torchrun --nproc-per-node N"),
+    "trl": ("TRL's trainers", "accelerate launch --num_processes N"),
+    "ray.train": ("Ray Train", "python, with num_workers=N in its ScalingConfig"),
+    "torch_xla": ("PyTorch/XLA", "its own xla launcher"),
+    "ignite.distributed": ("Ignite's distributed layer", "torchrun --nproc-per-node N"),
+    "fairscale": ("FairScale", "torchrun --nproc-per-node N"),
+    "colossalai": ("Colossal-AI", "colossalai run --nproc_per_node N"),
+    "trainera": ("trainera's own output", "torchrun --nproc-per-node N"),
+}

@@ -1,0 +1,65 @@
+"""Files that are opened: all workers may read, one may write."""
+
+import ast
+import re
+
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.values import PLAIN, Const, FirstOnly, Value
+
+# What opens files for reading or for writing: where the mode stands, and what it is by default.
+OPENERS = {
+    "zipfile.ZipFile": (1, "r"),
+    "tarfile.TarFile": (1, "r"),
+    "h5py.File": (1, "r"),
+    "netCDF4.Dataset": (1, "r"),
+    "numpy.memmap": (2, "r+"),
+    "numpy.lib.format.open_memmap": (1, "r+"),
+    "pandas.HDFStore": (1, "a"),
+    "shelve.open": (1, "c"),
+    "zarr.open": (1, "a"),
+    "zarr.open_group": (1, "a"),
+}
+SQL = re.compile(
+    rb"\b(insert\s+into|create\s+table|update\s+\w+\s+set|delete\s+from|replace\s+into|drop\s+table)\b",
+    re.I,
+)
+
+
+class Files(Part):
+    """Files that are opened: all workers may read, one may write."""
+
+    def open(self, name: str, node: ast.Call, frame: Frame) -> Value:
+        positional, keywords = self.machine.calls.arguments(node, frame)
+        self.machine.calls.gathered_arguments(node, frame)
+        place, default = OPENERS.get(name, (1, "r"))
+        mode = keywords.get("mode") or keywords.get("flag")
+        mode = mode or (positional[place] if len(positional) > place else Const(default))
+        if not isinstance(mode, Const) and not frame.lenient:
+            self.notes.trouble(
+                "once",
+                node,
+                frame,
+                frozenset(),
+                what="whether this file is read or written is not known",
+                why="all workers may read it, but only one may write it",
+                do="give the mode as a constant",
+            )
+        reads = isinstance(mode, Const) and isinstance(mode.value, str) and "r" in mode.value
+        reads |= name == "numpy.memmap" and isinstance(mode, Const) and mode.value == "c"
+        self.notes.facts.once.pop((frame.context, node), None)
+        if not reads or (isinstance(mode, Const) and "+" in str(mode.value)):
+            self.notes.facts.once[frame.context, node] = self.notes.spot(node, frame, "open")
+            self.path.together()
+            return FirstOnly()
+        return PLAIN
+
+    def writes_tables(self, node: ast.Call) -> bool:
+        """Whether a script changes the database it opens, told from the words of its SQL."""
+        if (
+            node.args
+            and isinstance(node.args[0], ast.Constant)
+            and node.args[0].value == ":memory:"
+        ):
+            return False
+        return any(SQL.search(file.source) for file in self.program.files.values())

@@ -1,0 +1,38 @@
+"""Metrics of libraries that know of process groups."""
+
+import ast
+
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.values import LibraryObject, Value
+
+
+class Meters(Part):
+    """Metrics of libraries that know of process groups."""
+
+    def make(self, name: str, node: ast.Call, frame: Frame) -> Value:
+        """A metric of a library that knows of process groups."""
+        self.machine.calls.gathered_arguments(node, frame)
+        if name.startswith("ignite."):
+            self.adds_up_itself(node, frame)
+        elif not name.endswith("MetricCollection"):
+            self.notes.facts.meters[frame.context, node] = self.notes.spot(node, frame, name)
+        return LibraryObject(node, name)
+
+    def adds_up_itself(self, node: ast.AST, frame: Frame) -> None:
+        """A metric that cannot be told to leave the workers' figures alone."""
+        self.notes.trouble(
+            "torchmetrics",
+            node,
+            frame,
+            frozenset(),
+            what="this metric adds up the figures of all workers by itself",
+            why="it is given the figures of whole batches, so samples would count repeatedly",
+            do="use a metric of torchmetrics, or pass sync_on_compute=False to its constructor",
+        )
+
+
+def is_meter(name: str) -> bool:
+    """Whether a library's class keeps figures and adds them up over a process group."""
+    known = name.startswith(("torchmetrics.", "ignite.metrics.")) and "functional" not in name
+    return known and name.rsplit(".", 1)[-1][:1].isupper()

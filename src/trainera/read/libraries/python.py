@@ -1,0 +1,183 @@
+"""What Python's own functions give."""
+
+import ast
+
+from trainera.read.interpret.conditions import asks_for_list
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.ops import tensors
+from trainera.read.ops.mixing import counts
+from trainera.read.ops.parts import moved_parts
+from trainera.read.source.syntax import is_namespace
+from trainera.read.values import (
+    PLAIN,
+    BatchIterable,
+    Class,
+    Const,
+    Count,
+    Dictionary,
+    Gathered,
+    HashOrdered,
+    Items,
+    Loader,
+    Lost,
+    Many,
+    Mean,
+    Network,
+    Object,
+    OwnModule,
+    Parameters,
+    Qualified,
+    Shard,
+    Share,
+    Sum,
+    SuperObject,
+    Value,
+)
+from trainera.read.values.contents import first_share, holds_share
+from trainera.read.values.gathered import gathered_of
+from trainera.read.values.join import element, loaders_of
+
+COLLECTORS = {"list", "tuple", "set", "sorted", "map", "filter", "sum", "min", "max", "any", "all"}
+"""Builtins that go through all that they are given."""
+
+
+class Python(Part):
+    """What Python's own functions give."""
+
+    def call(self, name: str, node: ast.Call, frame: Frame) -> Value:
+        positional, keywords = self.machine.calls.arguments(node, frame)
+        if name in ("enumerate", "iter", "zip"):
+            positional = [self.machine.functions.as_batches(value, frame) for value in positional]
+        first = positional[0] if positional else PLAIN
+        if name == "float" and isinstance(first, Mean | Sum | Count):
+            return tensors.without_gradient(first)
+        if name == "int" and isinstance(first, Sum | Count):
+            if isinstance(first, Count) or counts(node):
+                return tensors.without_gradient(first)
+            if frame.lenient and self._is_part_of_rows(node.args[0], frame):
+                return Count(first.loaders)
+        if name == "len" and isinstance(first, Shard):
+            if first.nested:  # of a structure it is the number of its parts, not of samples
+                return Lost(first.loaders, "how many samples a structure has is not its length")
+            if first.dim != 0:
+                return PLAIN
+            return Sum(first.loaders) if first.ragged else Count(first.loaders)
+        if name == "sum" and isinstance(first, Items | Many):
+            item = element(first)
+            if isinstance(item, Mean | Sum | Parameters | Count):
+                return item
+        self.machine.sets.arguments_in_order(name, node, frame)
+        if name not in ("print", "isinstance", "hasattr", "getattr", "setattr", "type", "repr"):
+            self.machine.agreement.needed_by_all(node, positional, frame)
+        if name == "vars" and isinstance(first, OwnModule):
+            return self.machine.namespaces.namespace(first.name)
+        if name in ("eval", "exec") or is_namespace(node):
+            self.machine.namespaces.all_names(node, frame)
+            return self.machine.namespaces.any_name(frame.file.name) if name == "eval" else PLAIN
+        if name == "hash":
+            return self.machine.sets.hashes(node, frame)
+        if name == "enumerate":
+            if isinstance(first, Loader | BatchIterable):
+                return BatchIterable(loaders_of(first), Items((PLAIN, element(first))))
+            if isinstance(first, Items | Many):
+                return Many(Items((PLAIN, element(first))))
+        if name == "zip" and any(isinstance(value, Loader | BatchIterable) for value in positional):
+            batches = [value for value in positional if isinstance(value, Loader | BatchIterable)]
+            loaders = frozenset().union(*(loaders_of(value) for value in batches))
+            return BatchIterable(loaders, Items(tuple(element(value) for value in positional)))
+        if name == "zip" and _are_lists(node, positional):
+            return Many(Items(tuple(element(value) for value in positional)))
+        if name == "iter" and isinstance(first, Loader | BatchIterable):
+            return BatchIterable(loaders_of(first), element(first))
+        if name == "next" and isinstance(first, BatchIterable | Loader):
+            return self.machine.batches.next_batch(node, first, frame)
+        if name in COLLECTORS:
+            for value in positional:
+                if isinstance(value, Loader | BatchIterable):
+                    self.machine.batches.collected(node, loaders_of(value), frame)
+        batch = moved_parts(node, name, positional)
+        if batch is not None:
+            return batch
+        if name in ("list", "tuple", "reversed", "sorted", "filter", "map"):
+            if isinstance(first, Items | Many | Parameters):
+                return first
+            if len(positional) > 1 and isinstance(positional[1], Parameters):
+                return positional[1]
+        if name == "dict":
+            return Dictionary(tuple(keywords.items())) if not positional else PLAIN
+        if name == "super":
+            return self._super(node, frame)
+        if isinstance(first, Object) and name in ("hasattr", "id", "type", "callable"):
+            return PLAIN
+        if name == "getattr" and len(positional) > 1 and not isinstance(positional[1], Const):
+            if isinstance(first, Object):
+                return self.machine.objects.by_computed_name(node, first.cls, frame)
+            if isinstance(first, OwnModule):
+                return self.machine.namespaces.any_name(first.name)
+        if name == "getattr" and len(positional) > 1 and isinstance(positional[1], Const):
+            if isinstance(first, Object | Network) and first.cls is not None:
+                wanted = str(positional[1].value)
+                value = self.machine.objects.member(first, first.cls, wanted, frame)
+                return self.machine.objects.of_this_batch(
+                    ast.unparse(node), wanted, first.cls, value, frame
+                )
+            if isinstance(first, Qualified):
+                return Qualified(f"{first.name}.{positional[1].value}")
+        if name == "getattr" and first == Qualified("torch.optim"):
+            return Qualified("torch.optim.Optimizer")
+        if name == "isinstance":
+            if isinstance(first, Network) and not asks_for_list(node):
+                self.machine.wrapping.through_wrapper(node.args[0], first, frame, "")
+            return PLAIN
+        if name == "print" and frame.lenient and any(holds_share(k) for k in positional):
+            self.notes.trouble(
+                "network",
+                node,
+                frame,
+                first_share(Items(tuple(positional))).loaders,
+                what="the network prints something of the batch it is given",
+                why="a worker would print something of its slice",
+                do="print it in the training loop, or not at all",
+            )
+        if name == "open":
+            return self.machine.files.open("open", node, frame)
+        if name == "abs" and isinstance(first, Shard):
+            return first
+        if frame.lenient and any(isinstance(k, Share) for k in positional):
+            return self.machine.unknown.assumed(node, positional, frame)
+        made = gathered_of(*self.machine.calls.gathered_arguments(node, frame))
+        if name in ("set", "frozenset") and not isinstance(made, Gathered):
+            return HashOrdered()
+        return made
+
+    def _is_part_of_rows(self, node: ast.expr, frame: Frame) -> bool:
+        """``int(windows.shape[0] / 49)``: so many rows as each of 49 windows of an image has."""
+        return (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Div)
+            and isinstance(self.machine.eval(node.left, frame), Count)
+        )
+
+    def _super(self, node: ast.Call, frame: Frame) -> Value:
+        """The object that a method is bound to, seen by the bases of the class it stands in."""
+        above: ast.AST | None = node
+        function: ast.AST | None = None
+        while above is not None and not isinstance(above, ast.ClassDef):
+            function = above if isinstance(above, ast.FunctionDef) else function
+            above = frame.file.parents.get(above)
+        if above is None or not isinstance(function, ast.FunctionDef) or not function.args.args:
+            return PLAIN
+        of = self.machine.names.lookup(function.args.args[0].arg, frame)
+        if not isinstance(of, Object):
+            return PLAIN
+        return SuperObject(
+            of, tuple(self.machine.objects.lineage(Class(above, frame.file.name))[1:])
+        )
+
+
+def _are_lists(node: ast.Call, values: list[Value]) -> bool:
+    """Whether lists of networks, optimizers or the like are gone through side by side."""
+    starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+    lists = any(isinstance(value, Items | Many) for value in values)
+    return lists and not starred and not any(holds_share(value) for value in values)

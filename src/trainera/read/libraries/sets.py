@@ -1,0 +1,91 @@
+"""Sets: Python orders their items by hashes, and strings hash otherwise in every process."""
+
+import ast
+
+from trainera.read.facts import Spot
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.source.file import SourceFile
+from trainera.read.values import PLAIN, Const, HashOrdered, Value
+
+SET_ORDER = "the order of a set"
+# Functions to which the order of what they are given makes no difference.
+ORDERLESS = {"all", "any", "bool", "frozenset", "len", "max", "min", "set", "sorted", "sum"}
+# Functions whose result has the order of what they are given.
+ORDERING = {"deque", "enumerate", "extend", "filter", "fromkeys", "iter", "join", "list", "map"}
+ORDERING |= {"Counter", "OrderedDict", "Series", "accumulate", "chain", "islice", "product"}
+ORDERING |= {"permutations", "combinations", "tuple", "zip", "cycle", "from_iterable"}
+SET_MAKERS = {"copy", "difference", "intersection", "symmetric_difference", "union"}
+
+
+class Sets(Part):
+    """Sets: Python orders their items by hashes, and strings hash otherwise in every process."""
+
+    def in_order(self, node: ast.expr, value: Value, frame: Frame) -> None:
+        """Something is done with the items one after the other: in the first worker's order."""
+        if not isinstance(value, HashOrdered):
+            return
+        key = (frame.context, node)
+        self.notes.facts.agree.pop(key, None)
+        if frame.lenient or _goes_nowhere(node, frame.file):
+            return
+        self.notes.facts.agree[key] = Spot(node=node, file=frame.file, what=SET_ORDER)
+        self.path.together()
+
+    def arguments_in_order(self, name: str, node: ast.Call, frame: Frame) -> None:
+        """The same for the arguments of a call."""
+        if name.rsplit(".", 1)[-1] in ORDERING:
+            for argument in node.args:
+                if not isinstance(argument, ast.Starred):
+                    self.in_order(argument, self.machine.eval(argument, frame), frame)
+
+    def method(self, node: ast.Call, name: str, frame: Frame) -> Value | None:
+        """A method of a set; None if it is one that any object may have."""
+        if name in SET_MAKERS:
+            for argument in node.args:
+                self.machine.gathering.evaluate(argument, frame)
+            return HashOrdered()
+        if name == "pop" and not frame.lenient:
+            self.notes.trouble(
+                "agree",
+                node,
+                frame,
+                frozenset(),
+                what="some item is taken out of a set",
+                why="which one differs from worker to worker",
+                do="use a list, or sort the set first",
+            )
+            return PLAIN
+        return None
+
+    def hashes(self, node: ast.Call, frame: Frame) -> Value:
+        """``hash(…)`` of a string is another number in every process."""
+        value = self.machine.gathering.evaluate(node.args[0], frame) if node.args else PLAIN
+        if not (isinstance(value, Const) and isinstance(value.value, int)):
+            self.notes.trouble(
+                "agree",
+                node,
+                frame,
+                frozenset(),
+                what="hash() is used",
+                why="it gives another number for a string in every process",
+                do="use zlib.crc32 of the encoded string",
+            )
+        return PLAIN
+
+
+def _goes_nowhere(node: ast.expr, file: SourceFile) -> bool:
+    """Whether the order is lost again at once, as in ``sorted(list(letters))``."""
+    above: ast.AST | None = file.parents.get(node)
+    if isinstance(above, ast.Call) and _called(above) in ("list", "tuple"):
+        above = file.parents.get(above)
+    elif isinstance(above, ast.comprehension):
+        above = file.parents.get(above)
+        if isinstance(above, ast.SetComp):
+            return True
+        above = file.parents.get(above) if isinstance(above, ast.AST) else None
+    return isinstance(above, ast.Call) and _called(above) in ORDERLESS
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else ""

@@ -1,0 +1,216 @@
+"""When gradients are computed, from which calls of networks, and who computes them."""
+
+import ast
+from dataclasses import replace
+
+from trainera.read.facts import CURRENT, Backward, Spot, Step, Weighed
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.source.syntax import is_factor, keyword_of
+from trainera.read.values import (
+    PLAIN,
+    Const,
+    Dictionary,
+    Gathered,
+    Items,
+    Lost,
+    Many,
+    Mean,
+    Network,
+    Nodes,
+    Shard,
+    Share,
+    Sum,
+    Value,
+)
+from trainera.read.values.contents import flat, holds_share
+from trainera.read.values.gathered import gathered_of
+
+GRAD_ARGUMENTS = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
+
+
+class Autograd(Part):
+    """When gradients are computed, from which calls of networks, and who computes them."""
+
+    def gradient_read(self, node: ast.Attribute, models: Nodes, frame: Frame) -> Value:
+        """The script looks at the gradient of a parameter: it must be one that is averaged."""
+        spot = Spot(node=node, file=frame.file, what=ast.unparse(node))
+        self.notes.facts.grads[frame.context, node] = (spot, models)
+        return PLAIN
+
+    def gradient_of_rows(self, node: ast.AST, owner: Shard, frame: Frame) -> Value:
+        """What `backward()` left at a tensor of the batch is weighed for the average of workers."""
+        self.notes.trouble(
+            "weight",
+            node,
+            frame,
+            owner.loaders,
+            what="the gradient with respect to the batch itself is read from .grad",
+            why="backward() leaves there what is to be averaged over the workers, which is larger",
+            do="compute it with torch.autograd.grad(loss, x)[0]",
+        )
+        return Lost(owner.loaders, "it is a gradient that is weighed for the average")
+
+    def begins(self, model: Network, node: ast.Call, frame: Frame) -> None:
+        """A network is given a batch: it is as it will be trained."""
+        for origin in model.origins:
+            self.notes.facts.first_use.setdefault(origin, len(self.notes.facts.carriers))
+            self.program.used.add(origin)
+        calls = frozenset((origin, node) for origin in model.origins)
+        self.notes.facts.steps.append(Step(node=node, file=frame.file, backward=False, calls=calls))
+
+    def given_the_same(
+        self, model: Network, node: ast.Call, values: list[Value], frame: Frame
+    ) -> None:
+        """Batch statistics of such input are each worker's own, and those of all would be wrong."""
+        key = (frame.context, node.func)
+        self.notes.facts.alike.pop(key, None)
+        self.notes.facts.unlike.discard(key)
+        inside = bool(self.path.open_loops) and not frame.lenient and not model.part
+        if inside and self.path.mode != "eval" and not any(holds_share(value) for value in values):
+            self.notes.facts.alike[key] = self.notes.spot(node.func, frame, "")
+        elif inside and self.path.mode != "eval":
+            self.notes.facts.unlike.add(key)
+
+    def by_every_worker(
+        self, model: Network, node: ast.Call, values: list[Value], frame: Frame
+    ) -> Value:
+        """What is the same on every worker is not shared out: each computes all of it."""
+        value = gathered_of(*values)
+        known = all(isinstance(one, Gathered | Const) for one in flat(Items(tuple(values))))
+        if (
+            not isinstance(value, Gathered)
+            or not known
+            or frame.lenient
+            or self.path.mode == "eval"
+        ):
+            return value
+        if not self.path.open_loops or not self.machine.layers.learns(model):
+            return value
+        self.begins(model, node, frame)
+        through = model.wrapped is True and not model.part
+        calls = frozenset((origin, through, node) for origin in model.origins)
+        return replace(value, rows=True, models=value.models | calls)
+
+    def drops_by_chance(self, node: ast.AST, values: list[Value], frame: Frame) -> None:
+        """A network is given the whole batch: what it draws, each worker draws for itself."""
+        dropout = any(b"ropout" in file.source for file in self.program.files.values())
+        chance = dropout or self.notes.facts.hidden
+        if not chance or frame.lenient or self.path.mode == "eval" or not self.path.open_loops:
+            return
+        self.notes.trouble(
+            "network",
+            node,
+            frame,
+            frozenset().union(*(k.loaders for k in values if isinstance(k, Gathered | Share))),
+            what="a network is given the same on every worker, and there may be dropout",
+            why="each worker would drop other values, and none those of the sequential script",
+            do="compute what needs the whole batch after the network, from what it gives",
+        )
+
+    def backward(self, node: ast.Call, function: ast.Attribute, frame: Frame) -> Value:
+        expression = function.value
+        if (
+            isinstance(expression, ast.Call)
+            and isinstance(expression.func, ast.Attribute)
+            and expression.func.attr == "scale"
+            and len(expression.args) == 1
+        ):
+            expression = expression.args[0]
+        value = self.machine.eval(expression, frame)
+        loop = self.path.open_loops[-1] if self.path.open_loops else None
+        text = CURRENT
+        if isinstance(value, Share):
+            text = self.machine.loader_names.text(value.loaders, frame) or text
+        if loop is not None:
+            loop.training = True
+            loop.backwards.add(node)
+        if isinstance(value, Share | Gathered):
+            called = {call.func for _, _, call in value.models if isinstance(call, ast.Call)}
+            if any(function in called for _, function in self.notes.facts.alike):
+                self.drops_by_chance(node, [value], frame)
+            calls = frozenset((origin, call) for origin, _, call in value.models)
+            self.notes.facts.steps.append(
+                Step(node=node, file=frame.file, backward=True, calls=calls)
+            )
+        self.notes.facts.backwards[frame.context, node] = Backward(
+            node=node,
+            value=expression,
+            file=frame.file,
+            kind=value,
+            text=text,
+            loop=loop.node if loop else None,
+        )
+        return PLAIN
+
+    def hooked(self, node: ast.Call, frame: Frame) -> None:
+        self.notes.trouble(
+            "network",
+            node,
+            frame,
+            frozenset(),
+            what="a hook is given gradients while they are computed",
+            why="on each worker they are of its own slice: they are averaged after that",
+            do="change the gradients between backward() and the optimizer's step",
+        )
+
+    def graded_by_hand(self, node: ast.Call, frame: Frame) -> Value:
+        """`torch.autograd.grad`: with respect to samples, each worker computes those of its own."""
+        positional, keywords = self.machine.calls.arguments(node, frame)
+        given = dict(zip(GRAD_ARGUMENTS, positional, strict=False)) | keywords
+        expression = node.args[0] if node.args else keyword_of(node, "outputs")
+        inputs = given.get("inputs", PLAIN)
+        rows = [value for value in flat(inputs) if isinstance(value, Shard)]
+        outputs = given.get("outputs", PLAIN)
+        if expression is not None and rows and all(map(is_rows, flat(inputs))):
+            if isinstance(outputs, Share) and self._adds_up(expression, outputs, frame):
+                again = given.get("create_graph", Const(False))
+                once = isinstance(again, Const) and not again.value
+                models = frozenset() if once else outputs.models
+                return Items(tuple(replace(row, models=models) for row in rows))
+        self.notes.trouble(
+            "weight",
+            node,
+            frame,
+            frozenset(),
+            what="gradients are computed by torch.autograd.grad",
+            why="they would be those of one worker's slice: only backward() has them averaged",
+            do="use backward(), or train this script on one worker",
+        )
+        return PLAIN
+
+    def _adds_up(self, value: ast.expr, outputs: Share, frame: Frame) -> bool:
+        """Whether its gradient for a sample is that of the whole batch's, or was made so."""
+        key = (frame.context, value)
+        self.notes.facts.weighed.pop(key, None)
+        self.notes.facts.escapes.pop(key, None)
+        text = (
+            self.machine.loader_names.text(outputs.loaders, frame)
+            if isinstance(outputs, Mean)
+            else None
+        )
+        if text is not None:
+            template = f"{'{}' if is_factor(value) else '({})'} * {text}.own_fraction"
+            self.notes.facts.weighed[key] = Weighed(node=value, file=frame.file, template=template)
+            return True
+        return isinstance(outputs, Sum) or is_rows(outputs)
+
+
+def add_network(value: Value, model: Network, call: ast.AST, *, bypass: bool) -> Value:
+    """The value, computed with a network, through its wrapper or past it."""
+    if isinstance(value, Items):
+        return Items(tuple(add_network(item, model, call, bypass=bypass) for item in value.items))
+    if isinstance(value, Dictionary):
+        pairs = ((key, add_network(item, model, call, bypass=bypass)) for key, item in value.items)
+        return replace(value, items=tuple(pairs))
+    if isinstance(value, Many):
+        return Many(add_network(value.element, model, call, bypass=bypass))
+    if isinstance(value, Share):
+        through = model.wrapped is True and not bypass
+        return replace(value, models=value.models | {(o, through, call) for o in model.origins})
+    return value
+
+
+def is_rows(value: Value) -> bool:
+    """Whether it is a tensor of a slice's samples."""
+    return isinstance(value, Shard) and value.dim == 0 and not value.nested and not value.ragged

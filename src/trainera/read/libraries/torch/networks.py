@@ -1,0 +1,265 @@
+"""Calls and attributes of networks."""
+
+import ast
+from dataclasses import replace
+from functools import reduce
+
+from trainera.read.facts import Spot
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.libraries.meters import is_meter
+from trainera.read.libraries.randomness import BY_CHANCE
+from trainera.read.libraries.torch import names
+from trainera.read.libraries.torch.autograd import add_network
+from trainera.read.libraries.torch.names import PAIR_LAYERS
+from trainera.read.libraries.torch.nn import CONTAINERS, layer_mixes, loose_parameter
+from trainera.read.ops import tables
+from trainera.read.values import (
+    PLAIN,
+    Class,
+    Function,
+    Gathered,
+    Items,
+    LibraryObject,
+    LossFunction,
+    Lost,
+    Network,
+    Object,
+    Parameters,
+    Shard,
+    Share,
+    Value,
+    compatibility,
+)
+from trainera.read.values.contents import batch_first, flat, holds_share, in_parts, not_vague
+from trainera.read.values.join import join
+
+
+class Networks(Part):
+    """Calls and attributes of networks."""
+
+    def is_buffer(self, node: ast.expr, frame: Frame) -> bool:
+        """Whether it is a tensor that a network keeps from batch to batch."""
+        if not isinstance(node, ast.Attribute):
+            return False
+        owner = self.machine.eval(node.value, frame)
+        cls = owner.cls if isinstance(owner, Network) else None
+        return cls is not None and f"register_buffer('{node.attr}'" in ast.unparse(cls.node)
+
+    def attribute(self, node: ast.Attribute, owner: Network, frame: Frame) -> Value:
+        name = node.attr
+        if name == "grad" and owner.part and not frame.lenient:
+            return self.machine.autograd.gradient_read(node, owner.origins, frame)
+        if owner.parallel and name == "module":
+            self.notes.facts.bare.pop((frame.context, node.value), None)
+            return replace(owner, wrapped=False, parallel=False)
+        self.machine.wrapping.through_wrapper(node.value, owner, frame, name)
+        inner = replace(owner, wrapped=False)
+        if owner.cls is not None:
+            if not frame.lenient and loose_parameter(owner.cls.node, name):
+                spot = Spot(node=node, file=frame.file, what=name)
+                self.notes.facts.loose[frame.context, node] = spot
+            found = self.machine.objects.member(inner, owner.cls, name, frame)
+            if isinstance(found, Function) and not isinstance(found.node, ast.Lambda):
+                return found
+            if isinstance(found, Network):
+                return replace(found, part=True, origins=owner.origins)
+            if found is not PLAIN:
+                return self.machine.objects.of_this_batch(
+                    ast.unparse(node), name, owner.cls, found, frame
+                )
+        if name == "training":
+            return PLAIN
+        if self.path.open_loops and not frame.lenient and not owner.part:
+            for origin in owner.origins:
+                self.notes.facts.aside[origin] = Spot(node=node, file=frame.file, what=name)
+        return replace(inner, cls=None, part=True)
+
+    def method(
+        self, node: ast.Call, function: ast.Attribute, owner: Network, frame: Frame
+    ) -> Value | None:
+        name = function.attr
+        if name in ("train", "eval"):
+            off = name == "eval" or (
+                bool(node.args)
+                and isinstance(node.args[0], ast.Constant)
+                and node.args[0].value is False
+            )
+            unknown = name == "train" and bool(node.args) and not off
+            if not owner.part:
+                self.path.mode = "either" if unknown else "eval" if off else "train"
+            return owner
+        if name.startswith("register_") and "hook" in name:
+            self.notes.trouble(
+                "network",
+                node,
+                frame,
+                frozenset(),
+                what="a hook looks into the network while it runs",
+                why="on each worker it would see a slice of the batch",
+                do="return what it needs from forward() instead",
+            )
+        if name == "requires_grad_":
+            self.machine.optimizers.frees(node, owner, frame)
+        if name in tables.MOVES or name in names.SAME_MODEL:
+            self.machine.wrapping.through_wrapper(function.value, owner, frame, name)
+            self.machine.calls.gathered_arguments(node, frame)
+            return owner
+        if name in ("parameters", "named_parameters", "buffers", "modules", "children"):
+            self.machine.wrapping.through_wrapper(function.value, owner, frame, name)
+            return Parameters(owner.origins)
+        if name in ("append", "extend", "insert", "add_module") and owner.layer in CONTAINERS:
+            return self.machine.layers.grown(node, function, owner, frame)
+        if name == "forward":
+            self.machine.wrapping.through_wrapper(function.value, owner, frame, name)
+            return self.forward(owner, node, frame)
+        found = self.machine.objects.attribute(owner.cls, name) if owner.cls is not None else None
+        meter = isinstance(found, LibraryObject) and is_meter(found.name)
+        if meter or isinstance(found, Function | Network | LossFunction | Class | Object):
+            return None  # a method or layer of the script's own: looked up as an attribute
+        self.machine.wrapping.through_wrapper(function.value, owner, frame, name)
+        positional, keywords = self.machine.calls.arguments(node, frame)
+        values = [*positional, *keywords.values()]
+        if any(isinstance(value, Share) for value in values):
+            given = self.machine.unknown.assumed(node, values, frame)
+            self.machine.layers.unseen(found or PLAIN)
+            return given if frame.lenient else add_network(given, owner, node, bypass=True)
+        self.machine.calls.gathered_arguments(node, frame)
+        return PLAIN
+
+    def checkpointed(self, node: ast.Call, frame: Frame) -> Value | None:
+        """A layer that is computed again on the way back, to save memory."""
+        layer, *rest = self.machine.calls.arguments(node, frame)[0]
+        if isinstance(layer, Function):
+            return self.machine.functions.run(layer, rest, {}, frame, lenient=True)
+        if isinstance(layer, Network):
+            values = [self._forward_of(layer, cls, rest, {}, frame) for cls in layer.classes]
+            return reduce(join, values)
+        return None
+
+    def forward(self, model: Network, node: ast.Call, frame: Frame) -> Value:
+        positional, keywords = self._inputs(model, node, frame)
+        values = [*positional, *keywords.values()]
+        if model.wrapped is None and not model.part:
+            self.notes.facts.bare.pop((frame.context, node.func), None)
+        if any(holds_share(value) for value in values) and not frame.lenient:
+            self.machine.autograd.begins(model, node, frame)
+        self.machine.autograd.given_the_same(model, node, values, frame)
+        if "Dropout" in model.layer and self.path.open_loops and not any(map(holds_share, values)):
+            self.machine.agreement.agreed(node, BY_CHANCE, frame)
+        if any(isinstance(value, Gathered) and value.rows and not value.drawn for value in values):
+            self.machine.autograd.drops_by_chance(node, values, frame)
+        result: Value | None = None
+        for cls in model.classes:
+            given = self._forward_of(model, cls, positional, keywords, frame)
+            if given is not None and (len(model.classes) == 1 or holds_share(given)):
+                result = given if result is None else join(result, given)
+        if not any(holds_share(value) for value in values):
+            if result is not None and holds_share(result):
+                return result
+            return self.machine.autograd.by_every_worker(model, node, values, frame)
+        if isinstance(result, Gathered) and not frame.lenient:
+            return result  # a loss of the script's own that needs the whole batch
+        shards = [value for value in values if isinstance(value, Shard)]
+        inside = [value for value in flat(Items(tuple(values))) if isinstance(value, Shard)]
+        parts = {shard.parts for shard in inside} or {1}
+        if len(parts) > 1:
+            uneven = Lost(inside[0].loaders, compatibility.UNEVEN)
+            return add_network(uneven, model, node, bypass=False)
+        if result is not None:
+            result = in_parts(batch_first(result), max(parts))
+        if result is None or not holds_share(result):
+            lost = compatibility.mixed(*values)
+            if lost:
+                return add_network(lost, model, node, bypass=False)
+            self._look_inside(model, shards, frame)
+            if layer_mixes(model, shards):
+                self.machine.operators.combines(node, shards[0].loaders, frame)
+            if not shards:
+                result = self.machine.unknown.assumed(node, values, frame)
+            else:
+                result = replace(shards[0], nested=not model.layer, rank=None, vague=False)
+                if model.layer in PAIR_LAYERS:  # with hidden states or weights, laid out otherwise
+                    result = Items((result, replace(result, dim=None, nested=True)))
+        return result if frame.lenient else add_network(result, model, node, bypass=model.part)
+
+    def unaccounted(self, node: ast.Call, frame: Frame) -> tuple[Class, ...]:
+        """Networks of the script's own that nobody is seen to make: a registry may have them."""
+        found = []
+        for file in self.program.files.values():
+            self.machine.definitions.enter_module(file.name)
+            for part in file.nodes:
+                if isinstance(part, ast.ClassDef) and part not in self.program.sites:
+                    cls = Class(part, file.name)
+                    network = any(
+                        base.startswith("torch.nn.")
+                        for base in self.machine.objects.base_names(cls)
+                    )
+                    if network and self.machine.calls.can_take(cls, node):
+                        found.append(cls)
+        used_as_base = {
+            base.node for cls in found for base in self.machine.objects.lineage(cls)[1:]
+        }
+        kept = tuple(cls for cls in found if cls.node not in used_as_base)
+        for cls in kept:
+            made = self.machine.objects.attribute(cls, "__init__")
+            if isinstance(made, Function):
+                bound = replace(made, bound=Network(frozenset({node}), cls))
+                self.machine.functions.run(bound, [], {}, frame, lenient=True)
+        return kept
+
+    def _inputs(
+        self, model: Network, node: ast.Call, frame: Frame
+    ) -> tuple[list[Value], dict[str, Value]]:
+        """The arguments of a network; of samples that were recombined, each worker's own."""
+        parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+        for part in parts:
+            self.notes.facts.cuts.pop((frame.context, part), None)
+        positional, keywords = self.machine.calls.arguments(node, frame)
+        if frame.lenient or len(parts) != len(positional) + len(keywords):
+            return positional, keywords
+        if "**" in keywords or not self.machine.layers.learns(model):
+            return positional, keywords
+        values = [
+            self.machine.own_rows.own(part, value, frame)
+            for part, value in zip(parts, (*positional, *keywords.values()), strict=True)
+        ]
+        count = len(positional)
+        return values[:count], dict(zip(keywords, values[count:], strict=True))
+
+    def _forward_of(
+        self,
+        model: Network,
+        cls: Class | None,
+        positional: list[Value],
+        keywords: dict[str, Value],
+        frame: Frame,
+    ) -> Value | None:
+        """What the network gives if it is of this class; None if that cannot be looked into."""
+        if cls is None:
+            return None
+        one = replace(model, wrapped=False, cls=cls, choices=())
+        forward = self.machine.objects.member(one, cls, "forward", frame)
+        if not isinstance(forward, Function):
+            return None
+        lenient = (
+            frame.lenient
+            or self.machine.layers.has_layers(cls)
+            or bool(model.origins & self.notes.facts.trained)
+        )
+        if lenient:
+            positional = [not_vague(value) for value in positional]
+            keywords = {name: not_vague(value) for name, value in keywords.items()}
+        return self.machine.functions.run(forward, positional, keywords, frame, lenient=lenient)
+
+    def _look_inside(self, model: Network, shards: list[Shard], frame: Frame) -> None:
+        """Reads the script's own layers in a container of torch's, for what they do to a batch."""
+        for part in model.inside:
+            self._look_inside(part, shards, frame)
+            if shards and layer_mixes(part, shards):
+                self.machine.operators.combines(next(iter(part.origins)), shards[0].loaders, frame)
+            for cls in part.classes:
+                forward = self.machine.objects.member(part, cls, "forward", frame) if cls else None
+                if isinstance(forward, Function) and shards:
+                    bound = replace(forward, bound=replace(part, cls=cls, choices=()))
+                    self.machine.functions.run(bound, [shards[0]], {}, frame, lenient=True)

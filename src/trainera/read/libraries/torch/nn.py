@@ -1,0 +1,167 @@
+"""What networks are made of."""
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.libraries.torch import names
+from trainera.read.libraries.torch.names import PAIR_LAYERS
+from trainera.read.values import (
+    PLAIN,
+    Class,
+    Const,
+    Items,
+    LibraryObject,
+    LossFunction,
+    Many,
+    Network,
+    Parameters,
+    Shard,
+    Share,
+    Value,
+)
+from trainera.read.values.contents import flat, is_given, networks_held, put_together
+
+CHANNEL_LAYERS = ("Conv", "BatchNorm", "MaxPool", "AvgPool", "InstanceNorm", "GroupNorm")
+
+CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict"})
+
+
+class Layers(Part):
+    """What networks are made of."""
+
+    def learns(self, model: Network) -> bool:
+        """Whether it is a network with layers, and not a loss, a softmax or the like."""
+        if model.layer:
+            return model.layer.startswith(("Sequential", "Linear", "Conv", *PAIR_LAYERS))
+        return any(cls is None or self.has_layers(cls) for cls in model.classes)
+
+    def grown(self, node: ast.Call, function: ast.Attribute, owner: Network, frame: Frame) -> Value:
+        """A container of layers is given some more."""
+        positional, keywords = self.machine.calls.arguments(node, frame)
+        more = networks_held(Items((*positional, *keywords.values())))
+        grown = replace(owner, inside=tuple(dict.fromkeys(owner.inside + more)))
+        if grown != owner and isinstance(function.value, ast.Name | ast.Attribute):
+            self.machine.assignments.assign(function.value, grown, frame)
+        return grown
+
+    def has_layers(self, cls: Class) -> bool:
+        """Whether a class of the script's is a network; if not, it is a loss or a transform."""
+        return any(
+            isinstance(value, Network | Many | Items | Parameters) and not self._is_loss(value, cls)
+            for owner in self.machine.objects.lineage(cls)
+            for (node, _), value in list(self.program.attributes.items())
+            if node is owner.node
+        ) or any(
+            "Parameter(" in ast.unparse(owner.node) for owner in self.machine.objects.lineage(cls)
+        )
+
+    def _is_loss(self, value: Value, within: Class) -> bool:
+        """Whether a part of a class is a loss of the script's own, which has no layers either."""
+        cls = value.cls if isinstance(value, Network) else None
+        return cls is not None and cls.node is not within.node and not self.has_layers(cls)
+
+    def make(self, name: str, last: str, node: ast.Call, frame: Frame) -> Value | None:
+        if name.startswith("torch.nn.functional.") and last in names.LOSS_FUNCTIONS:
+            positional, keywords = self.machine.calls.arguments(node, frame)
+            if last in names.WEIGHTED_LOSSES and len(positional) > 2:
+                keywords["weight"] = positional[2]
+            loss = self.machine.losses.made(last, keywords)
+            return self.machine.losses.apply(loss, [*positional, *keywords.values()], node, frame)
+        if name.startswith(("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.")):
+            return None
+        if not last[:1].isupper():
+            return None
+        positional, keywords = self.machine.calls.arguments(node, frame)
+        if last in names.LOSS_CLASSES:
+            if positional and last in names.WEIGHTED_LOSSES and len(positional) == 1:
+                keywords["weight"] = positional[0]
+            elif positional:
+                return LossFunction("unknown", "its arguments are given by position")
+            return self.machine.losses.made(last, keywords)
+        if last == "DataParallel":
+            first = positional[0] if positional else keywords.get("module", PLAIN)
+            self.notes.facts.parallels[node] = self.notes.spot(node, frame, "DataParallel")
+            return replace(first, parallel=True) if isinstance(first, Network) else PLAIN
+        if last == "Parameter":
+            return PLAIN
+        if last in ("ParameterList", "ParameterDict") and not frame.lenient:
+            return put_together(*positional, *keywords.values())
+        if "BatchNorm" in last:
+            self.notes.facts.batchnorm = True
+        if last.startswith("Lazy") or is_given(keywords.get("max_norm")):
+            self.notes.trouble(
+                "network",
+                node,
+                frame,
+                frozenset(),
+                what="this layer is changed by the batches it is given",
+                why="each worker would change it by its slice",
+                do="give the layer its final form when it is made",
+            )
+        given = flat(Items((*positional, *keywords.values())))
+        if last in CONTAINERS and any(type(value) in (Value, LibraryObject) for value in given):
+            self.notes.facts.hidden = True
+        held = networks_held(Items((*positional, *keywords.values())))
+        layout = _layout(last, positional, keywords)
+        return Network(frozenset({node}), layer=last, layout=layout, inside=held)
+
+    def unseen(self, value: Value) -> None:
+        """Something of a library is given a batch: if it has layers, they cannot be seen."""
+        if isinstance(value, LibraryObject):
+            self.notes.facts.hidden = True
+
+
+def makes_parameter(name: str, node: ast.Call) -> bool:
+    """Whether a call makes a tensor that an optimizer may train."""
+    return name in ("torch.nn.Parameter", "torch.nn.parameter.Parameter") or any(
+        keyword.arg == "requires_grad"
+        and not (isinstance(keyword.value, ast.Constant) and keyword.value.value is False)
+        for keyword in node.keywords
+    )
+
+
+def loose_parameter(cls: ast.ClassDef, name: str) -> bool:
+    """Whether a network has a parameter of that name which none of its own methods reads."""
+    made = read = False
+    for node in ast.walk(cls):
+        if isinstance(node, ast.Assign) and "Parameter" in ast.unparse(node.value):
+            made |= any(isinstance(t, ast.Attribute) and t.attr == name for t in node.targets)
+        elif isinstance(node, ast.Attribute) and node.attr == name:
+            read |= isinstance(node.ctx, ast.Load)
+    return made and not read
+
+
+def layer_mixes(layer: Network, shards: Sequence[Share]) -> bool:
+    """Whether a layer of torch's works across the batch, given where the batch lies."""
+    shard = shards[0] if shards else None
+    if not isinstance(shard, Shard) or shard.dim is None:
+        return False
+    if layer.layout == "sequence":
+        return shard.dim == 0
+    if layer.layout == "batch":
+        return True
+    if layer.layer in names.SEQUENCE_LAYERS:  # made with batch_first=True
+        return shard.dim == 1
+    if layer.layer.startswith(CHANNEL_LAYERS):
+        return shard.dim != 0
+    if layer.layer == "Linear":
+        return shard.rank is not None and shard.dim == shard.rank - 1
+    return False
+
+
+def _layout(name: str, positional: list[Value], keywords: dict[str, Value]) -> str:
+    """Where a layer of torch's expects the batch, if not in front."""
+    first = positional[0] if positional else None
+    if name in ("TransformerEncoder", "TransformerDecoder") and isinstance(first, Network):
+        return first.layout
+    if name in names.SEQUENCE_LAYERS:
+        batch_first = keywords.get("batch_first")
+        front = isinstance(batch_first, Const) and batch_first.value is True
+        return "" if front else "sequence"
+    if name in ("Softmax", "LogSoftmax", "Softmin"):
+        dim = keywords.get("dim", first)
+        return "batch" if isinstance(dim, Const) and dim.value == 0 else ""
+    return ""

@@ -1,0 +1,73 @@
+"""Optimizers, and the parameters that they train."""
+
+import ast
+
+from trainera.read.facts import Freeze
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.values import PLAIN, Items, Network, Optimizer, Parameters, Share, Value
+from trainera.read.values.contents import networks_in, understood
+
+
+class Optimizers(Part):
+    """Optimizers, and the parameters that they train."""
+
+    def frees(self, node: ast.AST, owner: Value, frame: Frame) -> None:
+        """Parameters are frozen or freed: of these networks or, if it cannot be told, of all."""
+        if isinstance(owner, Share) or frame.lenient:
+            return  # gradients with respect to the batch itself
+        for origin in networks_in(owner) or frozenset(self.program.used):
+            used, carriers = origin in self.program.used, len(self.notes.facts.carriers)
+            self.notes.facts.freezes[origin, node] = Freeze(carriers=carriers, used=used)
+
+    def sorted_into_groups(self, node: ast.Call, place: ast.Subscript, frame: Frame) -> None:
+        """Parameters are put into ``groups[kind]["params"]``, which an optimizer is to be given."""
+        root: ast.expr = place
+        while isinstance(root, ast.Subscript):
+            root = root.value
+        given = [self.machine.eval(argument, frame) for argument in node.args]
+        if not isinstance(root, ast.Name) or not any(
+            isinstance(value, Parameters) for value in given
+        ):
+            return
+        held = networks_in(self.machine.names.lookup(root.id, frame)) | networks_in(
+            Items(tuple(given))
+        )
+        self.machine.names.bind(root.id, Parameters(held), frame)
+
+    def make(self, last: str, node: ast.Call, frame: Frame) -> Value:
+        positional, keywords = self.machine.calls.arguments(node, frame)
+        self.notes.facts.optimizers[node] = networks_in(Items((*positional, *keywords.values())))
+        given = positional[0] if positional else keywords.get("params", PLAIN)
+        self.notes.facts.unclear.pop(node, None)
+        if not understood(given):
+            self.notes.facts.unclear[node] = self.notes.spot(node, frame, "")
+        if last == "LBFGS":
+            self.notes.trouble(
+                "optimizer",
+                node,
+                frame,
+                frozenset(),
+                what="LBFGS evaluates the loss several times a step",
+                why="its closure decides from one worker's share how far to go",
+                do="use a first-order optimizer such as Adam or SGD",
+            )
+        return Optimizer(node)
+
+    def set_free(self, node: ast.expr, frame: Frame) -> Value:
+        """A tensor with gradients of its own: a part of a network, or free of any."""
+        own = (frame.env or {}).get("self")
+        if frame.lenient or isinstance(own, Network):
+            return PLAIN
+        self.notes.facts.free[node] = self.notes.spot(node, frame, "")
+        return Parameters(frozenset({node}))
+
+    def freed(self, node: ast.Call, frame: Frame) -> Value:
+        """``t.requires_grad_()``: the same tensor, which has gradients from now on."""
+        if node.args and isinstance(node.args[0], ast.Constant) and node.args[0].value is False:
+            return PLAIN
+        made = self.set_free(node, frame)
+        assert isinstance(node.func, ast.Attribute)
+        if isinstance(node.func.value, ast.Name | ast.Attribute):
+            self.machine.assignments.assign(node.func.value, made, frame)
+        return made

@@ -1,0 +1,210 @@
+"""Tensors that are shares of a batch: functions, methods, attributes and items."""
+
+import ast
+from dataclasses import replace
+
+from trainera.read.interpret.part import Part
+from trainera.read.interpret.state import Frame
+from trainera.read.ops import shapes, stacking, tables, tensors
+from trainera.read.ops.mixing import is_figure, mixes_rows, picks_rows
+from trainera.read.ops.tables import keeps_rows
+from trainera.read.values import (
+    PLAIN,
+    Const,
+    Count,
+    Gathered,
+    Lost,
+    Shard,
+    ShardShape,
+    Share,
+    Value,
+)
+from trainera.read.values.contents import first_share, holds_share
+from trainera.read.values.gathered import aligned_like, is_aligned
+
+
+class Tensors(Part):
+    """Tensors that are shares of a batch: functions, methods, attributes and items."""
+
+    def attribute(self, node: ast.Attribute, owner: Share, frame: Frame) -> Value:
+        if isinstance(owner, Lost):
+            return owner
+        if node.attr in tables.NOT_A_SHARE:
+            return PLAIN
+        if isinstance(owner, Shard):
+            if node.attr == "shape":
+                return shapes.shape_of(owner)
+            if node.attr == "T":
+                return tensors.method("t", owner, [], {}) or owner
+            if node.attr in ("data", "real"):
+                return owner
+            if owner.nested:
+                return owner
+            if node.attr == "grad":
+                return self.machine.autograd.gradient_of_rows(node, owner, frame)
+            if frame.lenient:
+                return replace(owner, dim=None)
+        elif node.attr == "data":
+            return owner
+        self.machine.gathering.gather(node.value, owner, frame)
+        return PLAIN
+
+    def subscript(self, node: ast.Subscript, owner: Share, frame: Frame) -> Value:
+        if isinstance(owner, ShardShape):
+            value = shapes.dimension(owner, self.machine.eval(node.slice, frame))
+            if value is not None:
+                return value
+            if isinstance(node.slice, ast.Slice) and isinstance(node.slice.lower, ast.Constant):
+                start = node.slice.lower.value
+                if owner.dim is not None and isinstance(start, int) and start > owner.dim:
+                    return PLAIN
+            return (
+                PLAIN if frame.lenient else self.machine.gathering.gather(node.value, owner, frame)
+            )
+        if not isinstance(owner, Shard):
+            return owner
+        self.notes.facts.cuts.pop((frame.context, node), None)
+        self.notes.facts.escapes.pop((frame.context, node.value), None)
+        keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        values = [(self.machine.eval(key, frame), isinstance(key, ast.Slice)) for key in keys]
+        first, first_is_slice = values[0]
+        if frame.lenient and isinstance(first, Shard):
+            first = replace(first, mask=True)  # where it is not known, rows stay apart
+        result = shapes.index(owner, first, first_is_slice, values[1:])
+        if result is not None:
+            for key, (value, _) in zip(keys[1:], values[1:], strict=True):
+                if holds_share(value) and not isinstance(value, Shard):
+                    self.machine.gathering.gather(key, value, frame)
+            return result
+        if frame.lenient:
+            if picks_rows(owner, node.slice):
+                self.machine.operators.combines(node, owner.loaders, frame)
+            return replace(owner, dim=None, nested=False)
+        made = self.machine.gathering.gather(node.value, owner, frame)
+        for key, (value, _) in zip(keys, values, strict=True):
+            self.machine.gathering.gather(key, value, frame)
+        if isinstance(made, Gathered) and isinstance(first, Gathered) and first.order:
+            # The rows in another order, as in mixup: each worker takes those of its samples.
+            rows = shapes.index(owner, Const("all"), True, values[1:])
+            return (
+                self.machine.own_rows.cut(node, rows, frame) or made
+                if isinstance(rows, Shard)
+                else made
+            )
+        return aligned_like(made, False)
+
+    # Functions of torch and numpy on tensors.
+    def function(self, name: str, last: str, node: ast.Call, frame: Frame) -> Value | None:
+        positional, keywords = self.machine.calls.arguments(node, frame)
+        values = [*positional, *keywords.values()]
+        if name == "torch.tensor" and positional and isinstance(positional[0], Const):
+            return positional[0]
+        if last in ("zeros", "zeros_like") and not any(holds_share(value) for value in values):
+            loop = self.path.loop
+            return Const(0, loop)
+        if not values or not any(holds_share(value) for value in values):
+            return None
+        if last in ("cat", "concat", "stack", "hstack", "concatenate"):
+            items, all_known = stacking.items_of(positional[0] if positional else PLAIN)
+            if any(isinstance(item, Share) for item in items):
+                dim = keywords.get("dim") or keywords.get("axis") or (*positional, Const(0))[1]
+                result = stacking.joined(last, items, dim, all_known=all_known)
+                return result or (
+                    self.machine.unknown.assumed(node, items, frame) if frame.lenient else None
+                )
+            return None
+        shares = [value for value in values if isinstance(value, Share)]
+        if not shares:
+            return None
+        if isinstance(positional[0] if positional else PLAIN, Share):
+            first = positional[0]
+            assert isinstance(first, Share)
+            result = tensors.method(last, first, positional[1:], keywords)
+        elif last in ("where", "maximum", "minimum") or last in tables.ELEMENTWISE:
+            result = tensors.method("where", shares[0], shares[1:], {})
+        else:
+            result = None
+        if result is not None:
+            return result
+        if frame.lenient:
+            if last in ("matmul", "mm"):
+                self._watch_products(node, shares, frame)
+            spec = positional if last == "einsum" else positional[1:]
+            if isinstance(shares[0], Shard) and mixes_rows(last, shares[0], spec, keywords):
+                self.machine.operators.combines(node, shares[0].loaders, frame)
+            if isinstance(shares[0], Shard) and is_figure(last, positional[1:], keywords):
+                return Lost(shares[0].loaders, "it is a figure of a slice")
+            return self.machine.unknown.assumed(node, values, frame)
+        return None
+
+    def _watch_products(self, node: ast.Call, shares: list[Share], frame: Frame) -> None:
+        if len(shares) == 2:
+            self.machine.operators.mixing(node, shares[0], shares[1], frame)
+
+    def changed_to_rows(self, node: ast.Call, name: str, frame: Frame) -> None:
+        """A tensor that outlives the batch is filled with its rows, or made as long."""
+        positional, keywords = self.machine.calls.arguments(node, frame)
+        given = [value for value in (*positional, *keywords.values()) if holds_share(value)]
+        if any(isinstance(value, Shard | Count | ShardShape) for value in given):
+            self.notes.trouble(
+                "weight",
+                node,
+                frame,
+                first_share(given[0]).loaders,
+                what="a tensor is made to hold the rows of a batch",
+                why=f"after '{name}' it would hold those of the whole batch on every worker",
+                do="make a new tensor for each batch",
+            )
+
+    def method(self, node: ast.Call, function: ast.Attribute, owner: Share, frame: Frame) -> Value:
+        self.notes.facts.escapes.pop((frame.context, function.value), None)
+        positional, keywords = self.machine.calls.arguments(node, frame)
+        if isinstance(owner, Lost):
+            return owner
+        result = tensors.method(function.attr, owner, positional, keywords)
+        if result is not None:
+            return result
+        if frame.lenient:
+            if isinstance(owner, Shard):
+                if function.attr in ("view", "reshape"):
+                    self._hard_wired(node, owner, positional, frame)
+                elif mixes_rows(function.attr, owner, positional, keywords):
+                    self.machine.operators.combines(node, owner.loaders, frame)
+                elif function.attr == "size":
+                    return PLAIN
+                elif is_figure(function.attr, positional, keywords):
+                    return Lost(owner.loaders, "it is a figure of a slice", models=owner.models)
+            return self.machine.unknown.assumed(
+                node, [owner, *positional, *keywords.values()], frame
+            )
+        if function.attr.endswith("_") and not function.attr.endswith("__"):
+            # The whole would be a copy, and the change would be lost with it.
+            self.notes.trouble(
+                "weight",
+                node,
+                frame,
+                owner.loaders,
+                what="a part of a batch is changed in place",
+                why=f"what '{function.attr}' does to a slice is not known",
+                do="use a function that gives a new tensor",
+            )
+            return Lost(owner.loaders, "it is changed in place", models=owner.models)
+        made = self.machine.gathering.gather(function.value, owner, frame)
+        made = aligned_like(made, is_aligned(made) and keeps_rows(function.attr))
+        self.machine.calls.gathered_arguments(node, frame)
+        first = isinstance(owner, Shard) and owner.dim == 0
+        return tensors.reduced(function.attr, made, positional, keywords, rows_first=first)
+
+    def _hard_wired(self, node: ast.Call, owner: Shard, sizes: list[Value], frame: Frame) -> None:
+        """A batch size written into a view does not fit a slice."""
+        plain = len(sizes) > 1 and type(sizes[0]) in (Value, Const)
+        if owner.dim == 0 and plain and not isinstance(node.args[0], ast.Starred):
+            self.notes.trouble(
+                "network",
+                node,
+                frame,
+                owner.loaders,
+                what="the batch size is fixed in the network",
+                why="a worker's slice has fewer rows",
+                do="use x.size(0), or -1, for the first size",
+            )

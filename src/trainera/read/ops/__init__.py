@@ -1,0 +1,1 @@
+"""The algebra of shares: what operations on tensors give."""

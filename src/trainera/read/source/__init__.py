@@ -1,0 +1,1 @@
+"""Files of source and their syntax, without any knowledge of what values mean."""

@@ -1,0 +1,93 @@
+"""What an expression looks like. No knowledge of what it means."""
+
+import ast
+
+
+def takes(spec: ast.arguments, node: ast.Call, bound: int) -> bool:
+    """Whether a function can be called with these arguments, and `bound` more before them."""
+    if any(isinstance(argument, ast.Starred) for argument in node.args):
+        return True
+    names = [parameter.arg for parameter in (*spec.posonlyargs, *spec.args)][bound:]
+    given = {keyword.arg for keyword in node.keywords} | set(names[: len(node.args)])
+    needed = names[: len(names) - len(spec.defaults)]
+    if len(node.args) > len(names) and spec.vararg is None:
+        return False
+    return None in given or set(needed) <= given
+
+
+def is_entry(target: ast.expr) -> bool:
+    """Whether something is put into a dictionary under a name that stands there."""
+    return (
+        isinstance(target, ast.Subscript)
+        and isinstance(target.slice, ast.Constant)
+        and isinstance(target.slice.value, str)
+        and isinstance(target.value, ast.Name | ast.Attribute)
+    )
+
+
+def entry(target: ast.Subscript) -> str:
+    """What an entry of an object's dictionary is called among its attributes."""
+    assert isinstance(target.value, ast.Attribute)
+    return f"{target.value.attr}[{ast.unparse(target.slice)}]"
+
+
+def is_namespace(node: ast.expr) -> bool:
+    """Whether an expression is all variables by name."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("globals", "locals", "vars")
+        and not node.args
+    )
+
+
+def is_factor(node: ast.expr) -> bool:
+    """Whether an expression can be a factor of a product without parentheses."""
+    return isinstance(node, ast.Call | ast.Name | ast.Attribute | ast.Subscript | ast.Constant) or (
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult | ast.Div)
+    )
+
+
+def field_names(cls: ast.ClassDef) -> list[str]:
+    """The fields of a data class or a typed named tuple, in order."""
+    return [
+        statement.target.id
+        for statement in cls.body
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+    ]
+
+
+def named_fields(made: ast.AST) -> list[str]:
+    """The fields of ``namedtuple("Output", ["loss", "logits"])``."""
+    if not isinstance(made, ast.Call) or len(made.args) < 2:
+        return []
+    if ast.unparse(made.func).rsplit(".", 1)[-1] != "namedtuple":
+        return []
+    fields = made.args[1]
+    if isinstance(fields, ast.Constant) and isinstance(fields.value, str):
+        return fields.value.replace(",", " ").split()
+    if isinstance(fields, ast.List | ast.Tuple):
+        return [str(item.value) for item in fields.elts if isinstance(item, ast.Constant)]
+    return []
+
+
+def of_views(node: ast.BinOp) -> bool:
+    """Whether two views of dictionaries are combined, as in ``a.keys() & b.keys()``."""
+    return isinstance(node.op, ast.BitAnd | ast.BitOr | ast.BitXor | ast.Sub) and any(
+        isinstance(side, ast.Call)
+        and isinstance(side.func, ast.Attribute)
+        and side.func.attr in ("keys", "items")
+        for side in (node.left, node.right)
+    )
+
+
+def dotted(node: ast.AST) -> bool:
+    """Whether an expression is a name or names joined by dots."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
+
+
+def keyword_of(node: ast.Call, name: str) -> ast.expr | None:
+    """The value of a keyword argument."""
+    return next((word.value for word in node.keywords if word.arg == name), None)

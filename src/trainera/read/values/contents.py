@@ -1,0 +1,150 @@
+"""What stands inside of a value."""
+
+from dataclasses import replace
+
+from trainera.read.values import (
+    NOBODY,
+    Const,
+    Dictionary,
+    Gathered,
+    Items,
+    Many,
+    Network,
+    Nodes,
+    Parameters,
+    Shard,
+    Share,
+    Value,
+)
+
+
+def flat(value: Value) -> list[Value]:
+    """The values inside of containers."""
+    if isinstance(value, Items):
+        return [inner for item in value.items for inner in flat(item)]
+    if isinstance(value, Many):
+        return flat(value.element)
+    if isinstance(value, Dictionary):
+        return [inner for _, item in value.items for inner in flat(item)]
+    return [value]
+
+
+def gathered_in(value: Value) -> list[Gathered]:
+    """The whole batch's values inside of a value."""
+    return [inner for inner in flat(value) if isinstance(inner, Gathered)]
+
+
+def networks_held(value: Value) -> tuple[Network, ...]:
+    """Networks among the arguments of a container such as `nn.Sequential`."""
+    if isinstance(value, Network):
+        return (value,)
+    if isinstance(value, Items):
+        return tuple(model for item in value.items for model in networks_held(item))
+    if isinstance(value, Many):
+        return networks_held(value.element)
+    if isinstance(value, Dictionary):
+        return tuple(model for _, item in value.items for model in networks_held(item))
+    return ()
+
+
+def holds_share(value: Value) -> bool:
+    """Whether a share is somewhere inside a value."""
+    if isinstance(value, Share):
+        return True
+    if isinstance(value, Items):
+        return any(holds_share(item) for item in value.items)
+    if isinstance(value, Many):
+        return holds_share(value.element)
+    if isinstance(value, Dictionary):
+        return any(holds_share(item) for _, item in value.items)
+    return False
+
+
+def networks_in(value: Value) -> Nodes:
+    """The networks whose parameters are somewhere inside a value."""
+    if isinstance(value, Parameters):
+        return value.models
+    if isinstance(value, Network):
+        return value.origins
+    if isinstance(value, Items):
+        return NOBODY.union(*(networks_in(item) for item in value.items))
+    if isinstance(value, Many):
+        return networks_in(value.element)
+    if isinstance(value, Dictionary):
+        return NOBODY.union(*(networks_in(item) for _, item in value.items))
+    return NOBODY
+
+
+def has_parameters(value: Value) -> bool:
+    """Whether it is parameters of networks, or a list with some."""
+    return any(isinstance(part, Parameters) for part in flat(value))
+
+
+def understood(given: Value) -> bool:
+    """Whether all that an optimizer is given is known to be parameters of networks."""
+    if isinstance(given, Parameters):
+        return given.known
+    if isinstance(given, Items):
+        return all(understood(item) for item in given.items)
+    if isinstance(given, Many):
+        return understood(given.element)
+    if isinstance(given, Dictionary):
+        group = given.get("params")
+        inside = [group] if group is not None else [value for _, value in given.items]
+        return all(understood(value) for value in inside)
+    return False
+
+
+def put_together(*values: Value) -> Parameters:
+    """The parameters in all of these, one after the other."""
+    models = NOBODY.union(*(networks_in(value) for value in values))
+    return Parameters(models, all(understood(value) for value in values))
+
+
+def first_share(value: Value) -> Share:
+    """Some share inside a value that holds one."""
+    if isinstance(value, Share):
+        return value
+    inside: list[Value] = []
+    if isinstance(value, Items):
+        inside = list(value.items)
+    elif hasattr(value, "element"):
+        inside = [value.element]
+    elif hasattr(value, "items"):
+        inside = [item for _, item in value.items]
+    return next(first_share(item) for item in inside if holds_share(item))
+
+
+def in_parts(value: Value, parts: int) -> Value:
+    """What a network gives that was given several slices one after the other: as many."""
+    if isinstance(value, Shard):
+        return replace(value, parts=parts)
+    if isinstance(value, Items):
+        return replace(value, items=tuple(in_parts(item, parts) for item in value.items))
+    if isinstance(value, Dictionary):
+        return replace(
+            value, items=tuple((key, in_parts(item, parts)) for key, item in value.items)
+        )
+    if isinstance(value, Many):
+        return replace(value, element=in_parts(value.element, parts))
+    return value
+
+
+def not_vague(value: Value) -> Value:
+    """What a network is given is taken to have more dimensions than that of the batch."""
+    return replace(value, vague=False) if isinstance(value, Shard) else value
+
+
+def batch_first(value: Value) -> Value:
+    """A network's output whose layout was lost track of: the batch comes first, as it went in."""
+    if isinstance(value, Shard) and value.dim is None:
+        return replace(value, dim=0)
+    if isinstance(value, Items):
+        return Items(tuple(batch_first(item) for item in value.items))
+    if isinstance(value, Dictionary):
+        return replace(value, items=tuple((key, batch_first(item)) for key, item in value.items))
+    return value
+
+
+def is_given(value: Value | None) -> bool:
+    return value is not None and not (isinstance(value, Const) and value.value is None)

@@ -1,0 +1,259 @@
+"""How values combine where paths meet, and what iterating gives."""
+
+from dataclasses import replace
+from functools import reduce
+
+from trainera.read.libraries import drawing
+from trainera.read.values import (
+    PLAIN,
+    BatchIterable,
+    Choice,
+    Class,
+    Const,
+    Count,
+    Dictionary,
+    FirstOnly,
+    Function,
+    Gathered,
+    HashOrdered,
+    Items,
+    LibraryObject,
+    Loader,
+    LossFunction,
+    Lost,
+    Many,
+    Mean,
+    Network,
+    Nodes,
+    Object,
+    Optimizer,
+    Parameters,
+    PerWorker,
+    Qualified,
+    Record,
+    Shard,
+    ShardShape,
+    Share,
+    Sum,
+    Value,
+)
+from trainera.read.values.contents import flat, put_together
+from trainera.read.values.gathered import aligned_like, gathered_of
+
+# Shares and wholes.
+
+
+def is_batches(value: Value) -> bool:
+    """Whether iterating gives batches that are split."""
+    return isinstance(value, Loader | BatchIterable)
+
+
+CALLABLE = Function | Class | Choice
+
+
+def join(left: Value | None, right: Value | None) -> Value:
+    """What a value is that comes from one of two places."""
+    if left is None or left == right:
+        return right if right is not None else PLAIN
+    if right is None:
+        return left
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Const) and one.value is None:
+            return other
+    if isinstance(left, Share) or isinstance(right, Share):
+        return _join_shares(left, right)
+    if isinstance(left, Gathered) and isinstance(right, Gathered):
+        return aligned_like(gathered_of(left, right), left.aligned and right.aligned)
+    if isinstance(left, Gathered) or isinstance(right, Gathered):
+        return gathered_of(left, right)
+    if isinstance(left, Loader) and isinstance(right, Loader):
+        return Loader(left.origins | right.origins)
+    if isinstance(left, BatchIterable) and isinstance(right, BatchIterable):
+        return BatchIterable(left.loaders | right.loaders, join(left.element, right.element))
+    if isinstance(left, Network) and isinstance(right, Network):
+        return _join_models(left, right)
+    if isinstance(left, Qualified) and isinstance(right, Qualified):
+        # One of several optimizers, chosen when the script runs.
+        optimizers = all(value.name.startswith("torch.optim.") for value in (left, right))
+        if {left.name, right.name} <= drawing.TYPED:
+            return left  # one of the processor, one of the GPU
+        return Qualified("torch.optim.Optimizer") if optimizers else PLAIN
+    if isinstance(left, CALLABLE) and isinstance(right, CALLABLE):
+        functions = (*functions_of(left), *functions_of(right))
+        unseen = any(isinstance(value, Choice) and value.unseen for value in (left, right))
+        return Choice(tuple({_identity(one): one for one in functions}.values()), unseen)
+    if isinstance(left, Parameters) and isinstance(right, Parameters):
+        return put_together(left, right)
+    if (
+        isinstance(left, LossFunction)
+        and isinstance(right, LossFunction)
+        and left.reduction == right.reduction
+    ):
+        trouble, weighted = left.trouble or right.trouble, left.weighted or right.weighted
+        return LossFunction(left.reduction, trouble, weighted, left.paired and right.paired)
+    if isinstance(left, LossFunction) and isinstance(right, LossFunction):
+        return LossFunction("unknown", "it is one of several losses that reduce in different ways")
+    if isinstance(left, Items) and isinstance(right, Items) and len(left.items) == len(right.items):
+        return Items(tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True)))
+    if isinstance(left, Items | Many) and isinstance(right, Items | Many):
+        inside = [element(value) for value in (left, right) if value != Items((), value.born)]
+        joined = join(inside[0], inside[-1]) if inside else PLAIN
+        return Many(joined, left.born if left.born is right.born else None)
+    if isinstance(left, Dictionary) and isinstance(right, Dictionary):
+        keys = dict(left.items) | dict(right.items)
+        both = Record if isinstance(left, Record) and isinstance(right, Record) else Dictionary
+        return both(tuple((key, join(left.get(key), right.get(key))) for key in keys))
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, PerWorker | HashOrdered | FirstOnly):
+            return one
+        if isinstance(one, Parameters) and isinstance(other, Items | Many | Dictionary):
+            return put_together(one, other)
+        if isinstance(one, Parameters) and type(other) in (Value, LibraryObject):
+            return Parameters(one.models, False)
+        # A role outlives the plain value that stands for "not there yet".
+        if type(one) in (Value, Const, LibraryObject) and isinstance(
+            other, Loader | Network | Optimizer | CALLABLE | Object | BatchIterable | LossFunction
+        ):
+            return other
+    return PLAIN
+
+
+def _join_models(left: Network, right: Network) -> Value:
+    return Network(
+        left.origins | right.origins,
+        left.cls if left.cls == right.cls else None,
+        left.wrapped if left.wrapped == right.wrapped else None,
+        left.part or right.part,
+        left.parallel or right.parallel,
+        left.layer if left.layer == right.layer else "",
+        left.layout or right.layout,
+        tuple(dict.fromkeys(left.inside + right.inside)),
+        () if left.classes == right.classes else _distinct(left.classes + right.classes),
+    )
+
+
+def functions_of(value: CALLABLE) -> tuple[Function | Class, ...]:
+    """The functions or classes that may be called."""
+    return value.functions if isinstance(value, Choice) else (value,)
+
+
+def by_any_name(value: Value) -> Value:
+    """A function or class that is looked up by a name: others may be found under it, too."""
+    return Choice(functions_of(value), unseen=True) if isinstance(value, CALLABLE) else value
+
+
+def _identity(function: Function | Class) -> tuple[object, ...]:
+    return (function.node, function.bound if isinstance(function, Function) else None)
+
+
+def _distinct(classes: tuple[Class | None, ...]) -> tuple[Class | None, ...]:
+    return tuple(dict.fromkeys(classes))
+
+
+def _join_shares(left: Value, right: Value) -> Value:
+    both = tuple(value for value in (left, right) if isinstance(value, Share))
+    loaders = frozenset().union(*(value.loaders for value in both))
+    models = frozenset().union(*(value.models for value in both))
+    for value in both:
+        if isinstance(value, Lost):
+            return value
+    if isinstance(left, Shard) and isinstance(right, Shard) and left.parts == right.parts:
+        return Shard(
+            loaders,
+            dim=left.dim if left.dim == right.dim else None,
+            nested=left.nested or right.nested,
+            ragged=left.ragged or right.ragged,
+            rank=left.rank if left.rank == right.rank else None,
+            vague=left.vague or right.vague,
+            parts=left.parts,
+            mask=left.mask and right.mask,
+            models=models,
+        )
+    values = {type(value) for value in both}
+    if values == {Count, Sum} or (len(values) == 1 and len(both) == 2 and values != {Shard}):
+        cls = Sum if Sum in values else values.pop()
+        return cls(loaders, models=models)
+    if len(both) == 1:
+        share, other = both[0], right if both[0] is left else left
+        # A value that is the same everywhere is its own weighted mean; zero is its own sum.
+        if isinstance(share, Mean) and type(other) in (Value, Const):
+            return share
+        if isinstance(share, Sum | Count) and isinstance(other, Const) and is_zero(other):
+            return share
+        if isinstance(share, Shard) and isinstance(other, Items | Many | Dictionary):
+            return _one_or_several(share, other)
+    return Lost(loaders, "it is a share of a batch on one path and something else on another")
+
+
+def _one_or_several(one: Shard, several: Value) -> Value:
+    """A tensor, or several of them: as a network gives more while it trains."""
+    parts = flat(several)
+    shards = [part for part in parts if isinstance(part, Shard) and part.parts == one.parts]
+    loaders = one.loaders.union(*(shard.loaders for shard in shards))
+    models = one.models.union(*(shard.models for shard in shards))
+    if len(shards) < len(parts) or any(shard.dim != one.dim for shard in shards):
+        return Lost(loaders, "it is one tensor on one path and several on another", models=models)
+    return replace(one, loaders=loaders, nested=True, rank=None, vague=True, models=models)
+
+
+def is_zero(value: Value | None) -> bool:
+    return (
+        isinstance(value, Const)
+        and isinstance(value.value, int | float)
+        and not isinstance(value.value, bool)
+        and value.value == 0
+    )
+
+
+def element(value: Value) -> Value:
+    """What iterating over a value gives."""
+    if isinstance(value, BatchIterable):
+        return value.element
+    if isinstance(value, Many):
+        return value.element
+    if isinstance(value, Items | Record):
+        joined: Value | None = None
+        items = value.items if isinstance(value, Items) else [item for _, item in value.items]
+        for item in items:
+            joined = join(joined, item)
+        return joined or PLAIN
+    if isinstance(value, Loader):
+        return Shard(value.origins, nested=True, vague=True)
+    if isinstance(value, Parameters | Gathered):
+        return value
+    if isinstance(value, Share):
+        why = "a batch is taken apart sample by sample"
+        return Lost(value.loaders, why, models=value.models)
+    if isinstance(value, Network) and value.inside:
+        told = [one for one in value.inside if one.cls or one.choices or one.layout or one.inside]
+        layers: list[Value] = [*told] or [value.inside[0]]
+        return reduce(join, layers)
+    return PLAIN
+
+
+def loaders_of(value: Value) -> Nodes:
+    """The loaders whose batches iterating over a value gives, if any."""
+    if isinstance(value, Loader):
+        return value.origins
+    return value.loaders if isinstance(value, BatchIterable) else frozenset()
+
+
+def unpacked(value: Value, place: int, length: int) -> Value:
+    """One item of a value that is taken apart."""
+    if isinstance(value, Items) and len(value.items) == length:
+        return value.items[place]
+    if isinstance(value, Record) and len(value.items) == length:
+        return value.items[place][1]
+    if isinstance(value, ShardShape):
+        if value.dim is None:
+            return PLAIN
+        return Count(value.loaders) if place == value.dim else PLAIN
+    if isinstance(value, Shard):
+        if value.nested:
+            return value
+        return Lost(value.loaders, "a batch is taken apart sample by sample", models=value.models)
+    if isinstance(value, Lost):
+        return value
+    if isinstance(value, Share):
+        return Lost(value.loaders, "it is taken apart", models=value.models)
+    return element(value)

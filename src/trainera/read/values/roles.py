@@ -1,0 +1,72 @@
+"""Values that play a role in training: networks, parameters, optimizers, losses, loaders."""
+
+import ast
+from dataclasses import dataclass
+
+from trainera.read.values.base import Nodes, Value
+from trainera.read.values.code import Class
+
+
+@dataclass(frozen=True)
+class Network(Value):
+    """A network. `wrapped` once the engine's wrapper is around it; None: on some paths only."""
+
+    origins: Nodes
+    """The calls that may have made it."""
+    cls: Class | None = None
+    wrapped: bool | None = False
+    part: bool = False
+    """A layer of the network, reached as an attribute."""
+    parallel: bool = False
+    """Inside `nn.DataParallel`, which the engine replaces."""
+    layer: str = ""
+    """The name of torch's class, for a layer of torch's."""
+    layout: str = ""
+    """``sequence``: it takes the batch second; ``batch``: it works across the batch."""
+    inside: tuple["Network", ...] = ()
+    """Networks of the script's own that a container of torch's holds."""
+    choices: tuple[Class | None, ...] = ()
+    """If it may be of several classes: which; None for one that is not the script's own."""
+
+    @property
+    def classes(self) -> tuple[Class | None, ...]:
+        """The classes that it may be of."""
+        return self.choices or (self.cls,)
+
+
+@dataclass(frozen=True)
+class Parameters(Value):
+    """Parameters of networks. Unless `known`, there may be others among them."""
+
+    models: Nodes
+    known: bool = True
+
+
+@dataclass(frozen=True)
+class Optimizer(Value):
+    origin: ast.AST
+
+
+@dataclass(frozen=True)
+class LossFunction(Value):
+    """A loss function: how it reduces (``mean``, ``sum``, ``none``) or why that is not known."""
+
+    reduction: str
+    trouble: str = ""
+    weighted: bool = False
+    """Its mean is over class weights or over the targets that are not ignored."""
+    paired: bool = False
+    """It compares outputs and targets number by number: the two have one shape."""
+
+
+@dataclass(frozen=True)
+class Loader(Value):
+    origins: Nodes
+
+
+@dataclass(frozen=True)
+class BatchIterable(Value):
+    """An iterable whose elements hold batches of loaders (enumerate, tqdm, zip, a generator)."""
+
+    loaders: Nodes
+    element: Value
