@@ -16,9 +16,9 @@ from trainera.plan import Edit, Note, Options, Plan, Refusal
 from trainera.read.batches.generators import batch_streams
 from trainera.read.batches.handmade import cuts_by_hand
 from trainera.read.facts import Decisions, Facts, Trouble
-from trainera.read.libraries.distributed import already
 from trainera.read.reader import read
 from trainera.read.source.file import SourceFile
+from trainera.rules.torch import already_distributed
 from trainera.rules.torch._tools import Finding, refusal_of, refuse
 from trainera.rules.torch.wrap import carriers
 
@@ -32,7 +32,7 @@ def make_plan(files: dict[str, SourceFile], engine: Engine, options: Options) ->
         if extra not in engine.extras:
             raise UserError(f"--{extra}: {engine.title} has no such option — leave it out")
     plan = Plan(script=script.path, engine=engine.name)
-    found = already(files)
+    found = already_distributed.refusal(files)
     if found is not None:
         return replace(plan, refusals=(found,))
     if not any(_goes_backward(file) for file in files.values()):

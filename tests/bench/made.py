@@ -1,6 +1,6 @@
 """Results that are made up, for everything that follows the measuring."""
 
-from trainera.bench.results import DeviceEnergy, Epoch, Power, Result
+from trainera.results import DeviceEnergy, Epoch, Power, Result
 
 
 def made_runs(

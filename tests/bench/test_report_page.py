@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from made import made_runs
 
-from trainera.bench.results import Result
 from trainera.report.charts import pareto_front
 from trainera.report.document import document
 from trainera.report.page import as_html
+from trainera.results import Result
 
 EVIL = "<script>document.title='caught'</script>"
 SLOW = [10.0, 10.1, 9.9, 10.2, 9.8]

@@ -9,9 +9,9 @@ import pytest
 from made import made_runs
 from thesis import write_strategy
 
-from trainera.bench.results import from_data
 from trainera.cli.main import main
 from trainera.report.document import as_csv, as_json, as_markdown, document
+from trainera.results import from_data
 from trainera.store import Store
 
 RUNS = [

@@ -6,9 +6,9 @@ import pytest
 
 from trainera.bench.design import Run, Subject
 from trainera.bench.energy import find_meters
-from trainera.bench.results import Kind
 from trainera.bench.runner import Settings, run_once
 from trainera.bench.strategies import SEQUENTIAL
+from trainera.results import Kind
 
 NO_METERS = Path("/nowhere")
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from trainera.bench.results import DeviceEnergy, Epoch, Power, Result
 from trainera.errors import UserError
+from trainera.results import DeviceEnergy, Epoch, Power, Result
 from trainera.store import Store
 from trainera.store.schema import MIGRATIONS
 

@@ -6,9 +6,9 @@ import pytest
 from made import made_runs
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from trainera.bench.results import Result
 from trainera.cli.main import main
 from trainera.report.trackers import to_mlflow, to_tensorboard
+from trainera.results import Result
 from trainera.store import Store
 
 RUNS = [

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from made import made_runs
 
-from trainera.bench.results import Result
 from trainera.bench.statistics import ratio, ratio_of_medians
 from trainera.bench.summary import compare, lower_is_better
 from trainera.report.verdict import Verdict, judge
+from trainera.results import Result
 
 SLOW = [10.0, 10.1, 9.9, 10.2, 9.8]
 FAST = [5.0, 5.1, 4.9, 5.05, 4.95]

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from trainera.bench.results import Kind
 from trainera.bench.strategies import Strategy
 from trainera.errors import UserError
+from trainera.results import Kind
 
 
 @dataclass(frozen=True, kw_only=True)

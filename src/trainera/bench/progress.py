@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from trainera.bench.design import Run
-from trainera.bench.results import Result
+from trainera.results import Result
 
 _GUESS_S = 15.0
 """For a run of which nothing is known yet: mostly start-up, as small workloads are."""

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from trainera.bench.results import DeviceEnergy, Epoch, Result
 from trainera.bench.traces import Trace, part_of, read_trace
 from trainera.errors import UserError
+from trainera.results import DeviceEnergy, Epoch, Result
 
 PREFIX = "Resultados_"
 

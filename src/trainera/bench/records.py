@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trainera.bench.results import Epoch
+from trainera.results import Epoch
 
 DATA_LINE = re.compile(r"^data: (real|generated)\b", re.MULTILINE)
 FIGURE_LINE = re.compile(r"^figure (?P<name>.+?): (?P<value>[-+0-9.eE]+)$", re.MULTILINE)

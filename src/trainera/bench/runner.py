@@ -15,9 +15,9 @@ from trainera.bench.energy.estimate import estimate
 from trainera.bench.energy.sampler import Sampler
 from trainera.bench.process import Ended, command, environment, run_process
 from trainera.bench.progress import Progress
-from trainera.bench.results import DeviceEnergy, Power, Result, State
 from trainera.errors import Status
 from trainera.launch.journal import put_back
+from trainera.results import DeviceEnergy, Power, Result, State
 from trainera.store import Store
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from math import isfinite
 from statistics import fmean, median
 
-from trainera.bench.results import Result
 from trainera.bench.statistics import (
     Estimate,
     difference,
     median_with_interval,
     ratio,
 )
+from trainera.results import Result
 
 SEQUENTIAL = "sequential"
 _LOW = ("perplexity", "loss", "error")

@@ -5,8 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainera.bench.results import DeviceEnergy, Part, Power
 from trainera.errors import UserError
+from trainera.results import DeviceEnergy, Part, Power
 
 INTERVAL_S = 0.5
 

@@ -18,7 +18,7 @@ from trainera.errors import Status, UserError
 
 if TYPE_CHECKING:
     from trainera.bench.request import Experiment
-    from trainera.bench.results import Result
+    from trainera.results import Result
     from trainera.store import Store
 
 STORE = Path("trainera-bench.db")

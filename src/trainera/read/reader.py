@@ -3,14 +3,30 @@
 import ast
 import re
 
+from trainera.read.batches.own import OwnBatches
 from trainera.read.facts import Decisions, Facts
+from trainera.read.interpret.library import Library
 from trainera.read.interpret.machine import Machine
 from trainera.read.interpret.state import Frame
+from trainera.read.libraries.files import Files
+from trainera.read.libraries.meters import Meters
+from trainera.read.libraries.progress import Progress
+from trainera.read.libraries.python import Python
+from trainera.read.libraries.randomness import Randomness
+from trainera.read.libraries.sets import Sets
+from trainera.read.libraries.side_effects import SideEffects
+from trainera.read.libraries.torch.library import Torch
+from trainera.read.libraries.torch.tensor import Tensors
 from trainera.read.source.file import SourceFile
 from trainera.read.source.lifetimes import is_main_guard
 from trainera.read.values import PLAIN, Class, Function, Object
 
 MAX_READINGS = 6
+LIBRARIES: list[type[Library]] = [
+    *(Randomness, Torch, Sets, Python, Progress, Meters, SideEffects, Files),
+    Tensors,
+]
+"""In the order in which they are asked: whoever knows a single name comes before who knows many."""
 ACTS = {"backward", "state_dict", "load_state_dict", "save", "makedirs", "mkdir", "savefig", "open"}
 
 MADE_UP = re.compile(
@@ -24,13 +40,18 @@ def read(files: dict[str, SourceFile], decisions: Decisions) -> tuple[Facts, fro
     Attributes of objects are followed without regard to order, so the script is read again until
     no attribute is learned to be something new.
     """
-    machine = Machine(files, decisions)
+    machine = Machine(files, decisions, _libraries(decisions))
     for _ in range(MAX_READINGS):
         machine.begin_reading()
         _read_once(machine)
         if not machine.program.changed:
             break
     return machine.notes.facts, frozenset(machine.program.promoted)
+
+
+def _libraries(decisions: Decisions) -> list[type[Library]]:
+    own = [OwnBatches] if decisions.handmade or decisions.streams else []
+    return [*LIBRARIES, *own]
 
 
 def _read_once(machine: Machine) -> None:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from trainera.bench.results import Result
 from trainera.bench.summary import Comparison, Row
 from trainera.report import parts
+from trainera.results import Result
 
 PHASES = ("data", "forward", "backward", "optimizer", "other")
 PHASE_TITLES = {"backward": "backward and communication"}

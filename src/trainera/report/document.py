@@ -9,10 +9,10 @@ from math import isfinite
 from typing import Any
 
 from trainera import __version__
-from trainera.bench.results import Result
 from trainera.bench.statistics import Estimate
 from trainera.bench.summary import Comparison, Row, compare
 from trainera.report.verdict import Verdict, judge
+from trainera.results import Result
 
 
 @dataclass(frozen=True, kw_only=True)

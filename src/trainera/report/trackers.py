@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from trainera.bench.results import Result
+from trainera.results import Result
 
 _AT_ONCE = 1000  # MLflow takes no more in one request
 

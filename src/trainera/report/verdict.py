@@ -5,9 +5,9 @@ from math import isfinite
 from textwrap import shorten
 from typing import Literal
 
-from trainera.bench.results import Result
 from trainera.bench.statistics import ENOUGH, Estimate, ratio
 from trainera.bench.summary import Comparison, Row, lower_is_better
+from trainera.results import Result
 
 Outcome = Literal["winner", "close", "few", "single", "none"]
 

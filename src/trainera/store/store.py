@@ -10,8 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from trainera.bench.results import Result, State, from_data
 from trainera.errors import UserError
+from trainera.results import Result, State, from_data
 from trainera.store.schema import MIGRATIONS, Migration, migrate
 
 _PATIENCE_S = 10.0

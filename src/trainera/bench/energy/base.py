@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from trainera.bench.results import Part
+from trainera.results import Part
 
 
 class Gone(Exception):

@@ -1,6 +1,6 @@
 """An estimate where there is no meter: CPU time times a power per core that the user states."""
 
-from trainera.bench.results import DeviceEnergy
+from trainera.results import DeviceEnergy
 
 
 def estimate(cpu_s: float, watts_per_core: float) -> tuple[DeviceEnergy, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from trainera.bench.energy.base import Counter, Gone, NoMeter
-from trainera.bench.results import Part
+from trainera.results import Part
 
 _NAME = "NVML (GPU energy)"
 _LIBRARY = "libnvidia-ml.so.1"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from trainera.bench.energy.base import Counter, Gone, NoMeter
-from trainera.bench.results import Part
+from trainera.results import Part
 
 _NAME = "RAPL (processor energy)"
 _PERMIT = "sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj"

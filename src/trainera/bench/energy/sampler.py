@@ -11,7 +11,7 @@ from itertools import pairwise
 from types import TracebackType
 
 from trainera.bench.energy.base import Gone, Meters
-from trainera.bench.results import DeviceEnergy, Power
+from trainera.results import DeviceEnergy, Power
 
 INTERVAL_S = 0.5
 

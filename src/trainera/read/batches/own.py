@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from trainera.read.batches.handmade import gives_structure
 from trainera.read.facts import LoaderFact, Spot
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
 from trainera.read.values import PLAIN, Dictionary, Items, Loader, Nodes, Shard, Value
 from trainera.read.values.contents import holds_share
 
 
-class OwnBatches(Part):
+class OwnBatches(Library):
     """Where batches begin that the script's own code makes."""
 
     def evaluated(self, node: ast.expr, value: Value, frame: Frame) -> Value:

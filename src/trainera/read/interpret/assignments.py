@@ -16,7 +16,6 @@ from trainera.read.values import (
     Dictionary,
     Gathered,
     Items,
-    LibraryObject,
     Loader,
     LossFunction,
     Lost,
@@ -67,13 +66,13 @@ class Assignments(Part):
             )  # a file or run name: all must use the same
             value = PLAIN
         for target in node.targets:
-            self.machine.wrapping.note_carrier(node, target, node.value, value, frame)
+            self.machine.libraries.assigned(node, target, node.value, value, frame)
             self.assign(target, value, frame, node.value)
 
     def do_annassign(self, node: ast.AnnAssign, frame: Frame) -> None:
         if node.value is not None:
             value = self.machine.eval(node.value, frame)
-            self.machine.wrapping.note_carrier(node, node.target, node.value, value, frame)
+            self.machine.libraries.assigned(node, node.target, node.value, value, frame)
             self.assign(node.target, value, frame, node.value)
 
     def do_augassign(self, node: ast.AugAssign, frame: Frame) -> None:
@@ -171,32 +170,13 @@ class Assignments(Part):
         self, target: ast.Attribute, value: Value, frame: Frame, expression: ast.expr | None
     ) -> None:
         owner = self.machine.eval(target.value, frame)
-        if isinstance(owner, LossFunction):
-            self.notes.trouble(
-                "weight",
-                target,
-                frame,
-                frozenset(),
-                what="the loss function is changed after it was made",
-                why="how it reduces can no longer be told",
-                do="give the loss its arguments when it is made",
-            )
         value = self.machine.outliving.kept(target, value, frame, expression)
-        if target.attr == "requires_grad":
-            self.machine.optimizers.frees(target, owner, frame)
-            if type(owner) in (Value, LibraryObject, Const) and isinstance(target.value, ast.Name):
-                self.machine.names.bind(
-                    target.value.id, self.machine.optimizers.set_free(target.value, frame), frame
-                )
-        if isinstance(owner, Network) and not owner.part:
-            self.machine.wrapping.altered(target, owner, value, frame)
+        self.machine.libraries.attribute_set(target, owner, value, frame)
         cls = owner.cls if isinstance(owner, Object | Network) else None
         if cls is None:
             if expression is not None and holds_share(value):
                 self.machine.gathering.gather(expression, value, frame)
             return
-        if isinstance(owner, Network) and isinstance(value, Mean | Sum) and frame.lenient:
-            self.machine.writes.remembers(target, [value], frame)
         self.machine.objects.set_attribute(cls, target.attr, value)
 
     def _assign_item(
@@ -224,12 +204,7 @@ class Assignments(Part):
             self.machine.writes.written(target, frame)
             self.machine.writes.filled(target, value, frame)
             return  # it stays a batch
-        if (
-            frame.lenient
-            and holds_share(value)
-            and self.machine.networks.is_buffer(target.value, frame)
-        ):
-            self.machine.writes.remembers(target, [first_share(value)], frame)
+        self.machine.libraries.item_set(target, value, frame)
         self.machine.gathering.evaluate(target.slice, frame)
         if expression is not None and holds_share(value):
             self.machine.gathering.gather(expression, value, frame)

@@ -4,7 +4,6 @@ import ast
 
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
-from trainera.read.libraries import effects
 from trainera.read.values import (
     PLAIN,
     Class,
@@ -12,15 +11,11 @@ from trainera.read.values import (
     FirstOnly,
     Gathered,
     Items,
-    Loader,
     Lost,
-    Network,
     Object,
     OwnModule,
-    Parameters,
     PerWorker,
     Qualified,
-    Share,
     SuperObject,
     Value,
 )
@@ -32,12 +27,14 @@ class Attributes(Part):
 
     def read(self, node: ast.Attribute, frame: Frame) -> Value:
         owner = self.machine.eval(node.value, frame)
+        known = self.machine.libraries.attribute(node, owner, frame)
+        if known is not None:
+            return known
         name = node.attr
-        self.notes.facts.bare.pop((frame.context, node.value), None)
         match owner:
             case Qualified():
                 full = f"{owner.name}.{name}"
-                return FirstOnly() if full in effects.OF_ONE else Qualified(full)
+                return self.machine.libraries.named(full) or Qualified(full)
             case OwnModule() if name == "__dict__":
                 return self.machine.namespaces.namespace(owner.name)
             case OwnModule():
@@ -46,8 +43,6 @@ class Attributes(Part):
                 if found is None and f"{owner.name}.{name}" in self.program.files:
                     found = OwnModule(f"{owner.name}.{name}")
                 return found or PLAIN
-            case Share():
-                return self.machine.tensors.attribute(node, owner, frame)
             case Object() if name == "__dict__":
                 share = self.machine.objects.carried(owner)
                 return PLAIN if share is None else Lost(share.loaders, "it is one of many values")
@@ -60,16 +55,10 @@ class Attributes(Part):
                 return self.machine.objects.of_base(owner, name, frame)
             case Class():
                 return self.machine.objects.attribute(owner, name) or PLAIN
-            case Network():
-                return self.machine.networks.attribute(node, owner, frame)
             case Dictionary():
                 return owner.get(name) or PLAIN
             case Items() if name in ("values", "indices"):
                 return element(owner)
-            case Loader() if name == "dataset":
-                return PLAIN
-            case Parameters() if name == "grad" and not frame.lenient:
-                return self.machine.autograd.gradient_read(node, owner.models, frame)
             case PerWorker() | Gathered() | FirstOnly():
                 return owner
         return PLAIN

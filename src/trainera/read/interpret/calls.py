@@ -6,21 +6,14 @@ from functools import reduce
 
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
-from trainera.read.libraries import drawing, effects, files, progress
-from trainera.read.libraries.meters import is_meter
-from trainera.read.libraries.torch import names
-from trainera.read.libraries.torch.nn import makes_parameter
 from trainera.read.source.syntax import field_names, takes
 from trainera.read.values import (
     PLAIN,
     Choice,
     Class,
-    Const,
     Dictionary,
     Function,
     Items,
-    LibraryObject,
-    LossFunction,
     Lost,
     Network,
     Object,
@@ -31,10 +24,6 @@ from trainera.read.values import (
 )
 from trainera.read.values.join import element, join
 from trainera.read.values.records import as_record
-
-TENSORS = (Value, LibraryObject, Const)
-"""What a tensor is that is no part of a batch."""
-NETWORKS = ("torch.nn.", "torch.jit.ScriptModule", *names.ZOOS)
 
 
 class Calls(Part):
@@ -81,9 +70,8 @@ class Calls(Part):
         values = []
         for expression in [*node.args, *(keyword.value for keyword in node.keywords)]:
             value = self.machine.gathering.evaluate(expression, frame)
-            if isinstance(value, Network):
-                self.machine.wrapping.through_wrapper(expression, value, frame, "")
-            elif isinstance(value, Function) and not frame.lenient:
+            self.machine.libraries.given_away(expression, value, frame)
+            if isinstance(value, Function) and not frame.lenient:
                 self.machine.functions.run(value, [], {}, frame)
             values.append(value)
         return values
@@ -91,8 +79,9 @@ class Calls(Part):
     def call(self, node: ast.Call, frame: Frame) -> Value:
         function = node.func
         if isinstance(function, ast.Attribute):
-            if function.attr == "backward":
-                return self.machine.autograd.backward(node, function, frame)
+            known = self.machine.libraries.call_by_name(node, function, frame)
+            if known is not None:
+                return known
             owner = self.machine.eval(function.value, frame)
             if isinstance(owner, Lost) and owner.acts:
                 return self.machine.gathering.gather(function.value, owner, frame)
@@ -104,22 +93,13 @@ class Calls(Part):
     def call_value(self, callee: Value, node: ast.Call, frame: Frame) -> Value:
         match callee:
             case Qualified():
-                made = self.qualified(callee.name, node, frame)
-                free = type(made) in TENSORS and makes_parameter(callee.name, node)
-                return self.machine.optimizers.set_free(node, frame) if free else made
+                return self.qualified(callee.name, node, frame)
             case Function():
                 return self.machine.functions.call(callee, node, frame)
             case Choice():
                 return self._one_of(callee, node, frame)
             case Class():
                 return self._instantiate(callee, node, frame)
-            case Network():
-                return self.machine.networks.forward(callee, node, frame)
-            case LossFunction():
-                positional, keywords = self.arguments(node, frame)
-                return self.machine.losses.apply(
-                    callee, [*positional, *keywords.values()], node, frame
-                )
             case Object():
                 method = self.machine.objects.member(callee, callee.cls, "__call__", frame)
                 if isinstance(method, Function):
@@ -129,6 +109,9 @@ class Calls(Part):
                 return self.call_value(callee.function, node, frame)
             case Lost():  # a function that holds something of an earlier batch
                 return self.machine.gathering.gather(node.func, callee, frame)
+        made = self.machine.libraries.call_value(callee, node, frame)
+        if made is not None:
+            return made
         return self.machine.unknown.call(ast.unparse(node.func), node, frame)
 
     def _one_of(self, callee: Choice, node: ast.Call, frame: Frame) -> Value:
@@ -139,7 +122,7 @@ class Calls(Part):
         fitting = [one for one in callee.functions if self.can_take(one, node)]
         made = [self.call_value(one, node, frame) for one in fitting or callee.functions]
         networks: list[Value] = [value for value in made if isinstance(value, Network)]
-        others = self.machine.networks.unaccounted(node, frame) if callee.unseen else ()
+        others = self.machine.libraries.unaccounted(node, frame) if callee.unseen else ()
         if others:
             networks.append(Network(frozenset({node}), choices=others))
         return reduce(join, networks or made)
@@ -153,24 +136,16 @@ class Calls(Part):
             record = as_record(field_names(cls.node), positional, keywords)
             if record is not None:
                 return record
-        if any(base in names.LOADERS for base in bases):
-            return self.machine.loaders.make(node, frame)
-        network = any(base.startswith(NETWORKS) for base in bases)
-        made: Value = Network(frozenset({node}), cls) if network else Object(cls)
         self.program.sites.setdefault(cls.node, {})[node] = bool(self.path.open_loops)
-        if any(map(is_meter, bases)) and "sync_on_compute" not in ast.unparse(cls.node):
-            self.machine.meters.adds_up_itself(node, frame)
-        optimizers = [base for base in bases if not base.startswith(names.SCHEDULERS)]
-        if any(base.startswith(names.OPTIMIZERS) for base in optimizers):
-            return self.machine.optimizers.make("", node, frame)
-        if network and any("BatchNorm" in base for base in bases):
-            self.notes.facts.batchnorm = True
-        if any(base.startswith(names.ZOOS) for base in bases):
-            self.notes.facts.hidden = True
+        made = self.machine.libraries.instance(cls, bases, node, frame) or Object(cls)
+        if not isinstance(made, Object | Network):
+            return made
         constructor = self.machine.objects.attribute(cls, "__init__")
         if isinstance(constructor, Function):
             bound = replace(constructor, bound=made)
-            self.machine.functions.run(bound, positional, keywords, frame, lenient=network)
+            self.machine.functions.run(
+                bound, positional, keywords, frame, lenient=isinstance(made, Network)
+            )
         else:
             for statement in cls.node.body:  # a dataclass: its fields are its arguments
                 if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
@@ -185,69 +160,10 @@ class Calls(Part):
 
     def qualified(self, name: str, node: ast.Call, frame: Frame) -> Value:
         """A call of something of a library."""
-        result = self._qualified(name, node, frame)
-        if name.startswith(effects.FOR_ALL) and name not in effects.ONCE:
-            values = [*node.args, *(keyword.value for keyword in node.keywords)]
-            given = [v for v in values if isinstance(v, ast.Name | ast.Attribute | ast.Subscript)]
-            self.machine.agreement.needed_by_all(
-                node, [self.machine.eval(value, frame) for value in given], frame
-            )
-        return result
-
-    def _qualified(self, name: str, node: ast.Call, frame: Frame) -> Value:
-        last = name.rsplit(".", 1)[-1]
-        if name == "torch.utils.checkpoint.checkpoint" and frame.lenient and node.args:
-            given = self.machine.networks.checkpointed(node, frame)
-            if given is not None:
-                return given
-        if name.startswith("builtins."):
-            return self.machine.python.call(last, node, frame)
-        if name in names.LOADERS:
-            return self.machine.loaders.make(node, frame)
-        if name.startswith("torch.nn.init.") and self.path.open_loops:
-            self.machine.randomness.fills_by_chance(node, last, frame)
-        if name in drawing.OWN_RANDOM:
-            value = self.machine.randomness.made_to_size(name, last, node, frame)
-            if value is not None:
-                return value
-        if name.startswith("torch.nn."):
-            value = self.machine.layers.make(name, last, node, frame)
-            if value is not None:
-                return value
-        if name == "torch.optim.swa_utils.AveragedModel":
-            self.gathered_arguments(node, frame)
-            return Network(frozenset({node}))
-        if name.startswith(names.OPTIMIZERS) and not name.startswith(names.SCHEDULERS):
-            if last[:1].isupper():
-                return self.machine.optimizers.make(last, node, frame)
-        if name == "torch.autograd.grad" and self.path.open_loops:
-            return self.machine.autograd.graded_by_hand(node, frame)
-        if name == "torch.autograd.Variable" and node.args:
-            return self.machine.eval(
-                node.args[0], frame
-            )  # nothing but its argument, since torch 0.4
-        if name == "functools.partial" and node.args:
-            positional, keywords = self.arguments(node, frame)
-            return PartialCall(positional[0], tuple(positional[1:]), tuple(keywords.items()))
-        if name == "torch.compile":
-            return self.machine.eval(node.args[0], frame) if node.args else PLAIN
-        if last in progress.PROGRESS or name in ("itertools.cycle", "itertools.islice"):
-            return self.machine.progress.passed_through(name, node, frame)
-        if is_meter(name):
-            return self.machine.meters.make(name, node, frame)
-        value = self.machine.side_effects.call(name, node, frame)
-        if value is not None:
-            return value
-        if (last == "open" and name != "os.open") or name in files.OPENERS:
-            return self.machine.files.open(name, node, frame)
-        value = self.machine.randomness.made_to_size(name, last, node, frame)
-        if value is not None:
-            return value
-        if name.startswith(("torch.", "numpy.")):
-            value = self.machine.tensors.function(name, last, node, frame)
-            if value is not None:
-                return value
-        return self.machine.unknown.call(name, node, frame)
+        made = self.machine.libraries.call(name, node, frame)
+        if made is None:
+            made = self.machine.unknown.call(name, node, frame)
+        return self.machine.libraries.called(name, node, made, frame)
 
     def can_take(self, callee: Function | Class, node: ast.Call) -> bool:
         """Whether it can be called with so many arguments."""

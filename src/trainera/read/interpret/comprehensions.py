@@ -64,7 +64,7 @@ class Comprehensions(Part):
                 iterable = Many(iterable)
             elif isinstance(iterable, Shard):
                 iterable = self.machine.gathering.gather(generator.iter, iterable, frame)
-            self.machine.sets.in_order(generator.iter, iterable, frame)
+            self.machine.libraries.in_order(generator.iter, iterable, frame)
             self.machine.agreement.needed_by_all(generator.iter, (iterable,), frame)
             self.machine.assignments.assign(generator.target, element(iterable), frame)
             for test in generator.ifs:

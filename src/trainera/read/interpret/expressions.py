@@ -32,7 +32,7 @@ class Expressions(Part):
             self.notes.facts.shares.add((frame.context, node))
         else:
             self.notes.facts.shares.discard((frame.context, node))
-        return self.machine.own_batches.evaluated(node, value, frame)
+        return self.machine.libraries.evaluated(node, value, frame)
 
     def _perhaps(self, node: ast.expr, frame: Frame) -> Value:
         """Evaluates what may not be evaluated at all."""
@@ -101,7 +101,7 @@ class Expressions(Part):
                 return Items(tuple(self.eval(item, frame) for item in node.elts), loop)
             case ast.Starred():
                 value = self.eval(node.value, frame)
-                self.machine.sets.in_order(node.value, value, frame)
+                self.machine.libraries.in_order(node.value, value, frame)
                 return element(value)
             case ast.Set():
                 self.machine.gathering.evaluate(node, frame)

@@ -5,8 +5,6 @@ from dataclasses import replace
 
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
-from trainera.read.libraries import drawing
-from trainera.read.libraries.torch.autograd import add_network
 from trainera.read.values import (
     PLAIN,
     UNKNOWN_YET,
@@ -45,7 +43,7 @@ class Functions(Part):
             value.models for value in shares if isinstance(value, Share)
         ):
             figures = False  # losses with their gradients, on their way to backward()
-        if shares and figures and not lenient and not goes_backward(function.node):
+        if shares and figures and not lenient and not self._trains(function.node):
             rows = self._rows_to_size(function, positional, keywords, frame)
             if rows is not None:
                 return rows
@@ -54,10 +52,14 @@ class Functions(Part):
             positional = [PLAIN if holds_share(value) else value for value in positional]
             keywords = {k: PLAIN if holds_share(value) else value for k, value in keywords.items()}
         result = self.run(function, positional, keywords, frame, lenient=lenient)
-        if isinstance(function.bound, Network) and not frame.lenient:
-            model, through = self.machine.wrapping.goes_through(node, result, frame)
-            return add_network(result, model or function.bound, node, bypass=not through)
-        return result
+        return self.machine.libraries.function_called(function, node, result, frame)
+
+    def _trains(self, node: ast.AST) -> bool:
+        """Whether a function goes on to compute gradients, or to update parameters."""
+        words = self.machine.libraries.training_methods
+        return any(
+            isinstance(part, ast.Attribute) and part.attr in words for part in ast.walk(node)
+        )
 
     def _rows_to_size(
         self, function: Function, positional: list[Value], keywords: dict[str, Value], frame: Frame
@@ -70,7 +72,7 @@ class Functions(Part):
         given = [value for value in (*positional, *keywords.values()) if holds_share(value)]
         if not all(isinstance(value, Count) for value in given):
             return None
-        if not any(makes_tensors(one.node) for one in (function, *self._helpers_of(function))):
+        if not any(map(self._makes_tensors, (function, *self._helpers_of(function)))):
             return None
         with self.notes.on_trial() as trial:
             made = self.run(function, positional, keywords, frame)
@@ -79,6 +81,17 @@ class Functions(Part):
                 for part in flat(made)
             )
         return made if trial.holds else None
+
+    def _makes_tensors(self, function: Function) -> bool:
+        """Whether a function makes tensors to a size, and remembers nothing."""
+        parts = list(ast.walk(function.node))
+        if any(
+            isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) for part in parts
+        ):
+            return False
+        makers = [part.func for part in parts if isinstance(part, ast.Call)]
+        names = {ast.unparse(maker).rpartition(".")[2] for maker in makers}
+        return bool(names & self.machine.libraries.tensor_makers)
 
     def _helpers_of(self, function: Function) -> list[Function]:
         """The script's own functions that a function calls by their names."""
@@ -200,23 +213,6 @@ def any_number(value: Value) -> Value:
     """A function that calls itself counts something down: its end is not seen here."""
     number = isinstance(value, Const) and type(value.value) in (int, float)
     return PLAIN if number else value
-
-
-def goes_backward(node: ast.AST) -> bool:
-    return any(
-        isinstance(part, ast.Attribute) and part.attr in ("backward", "step")
-        for part in ast.walk(node)
-    )
-
-
-def makes_tensors(node: ast.AST) -> bool:
-    """Whether a function makes tensors to a size, and remembers nothing."""
-    parts = list(ast.walk(node))
-    if any(isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) for part in parts):
-        return False
-    makers = [part.func for part in parts if isinstance(part, ast.Call)]
-    names = {ast.unparse(maker).rpartition(".")[2] for maker in makers}
-    return bool(names & drawing.MAKERS)
 
 
 def generated(value: Value) -> Value:

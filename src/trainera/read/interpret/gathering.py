@@ -15,7 +15,6 @@ from trainera.read.values import (
     Items,
     Lost,
     Mean,
-    Network,
     Nodes,
     Shard,
     ShardShape,
@@ -51,8 +50,7 @@ class Gathering(Part):
     def gather(self, node: ast.expr, value: Value, frame: Frame) -> Value:
         key = (frame.context, node)
         self.notes.facts.escapes.pop(key, None)
-        if isinstance(value, Network) and not value.part:
-            self.machine.wrapping.through_wrapper(node, value, frame, "")
+        self.machine.libraries.opaque(node, value, frame)
         if frame.lenient:
             return PLAIN if holds_share(value) else value
         if not holds_share(value):

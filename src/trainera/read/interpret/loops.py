@@ -9,7 +9,7 @@ from trainera.read.interpret.state import Env, Frame, join_env
 from trainera.read.ops.parts import is_structure
 from trainera.read.source.lifetimes import names_bound
 from trainera.read.source.syntax import dotted, is_entry
-from trainera.read.values import PLAIN, Items, Loader, Many, Network, Object, Shard, Value
+from trainera.read.values import PLAIN, Items, Loader, Many, Object, Shard, Value
 from trainera.read.values.contents import flat, holds_share
 from trainera.read.values.join import element, is_batches, is_zero, loaders_of
 
@@ -28,10 +28,9 @@ class Loops(Part):
             elif holds_share(iterable) and not isinstance(iterable, Items | Many):
                 iterable = self.machine.gathering.gather(node.iter, iterable, frame)
             self.machine.agreement.agreed(node.iter, iterable, frame)
-            self.machine.sets.in_order(node.iter, iterable, frame)
+            self.machine.libraries.in_order(node.iter, iterable, frame)
             self.machine.agreement.needed_by_all(node.iter, (iterable,), frame)
-            if isinstance(iterable, Network):
-                self.machine.wrapping.through_wrapper(node.iter, iterable, frame, "__iter__")
+            self.machine.libraries.looped_over(node.iter, iterable, frame)
             loop = self._drawing_loop(node, frame)
             self._loop(node, node.body, node.orelse, frame, node.target, element(iterable), loop)
             return

@@ -1,10 +1,9 @@
 """The machine that reads a program: its state and its parts."""
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from trainera.read.batches.own import OwnBatches
 from trainera.read.facts import Decisions
 from trainera.read.interpret.agreement import Agreement
 from trainera.read.interpret.assignments import Assignments
@@ -17,6 +16,7 @@ from trainera.read.interpret.definitions import Definitions
 from trainera.read.interpret.expressions import Expressions
 from trainera.read.interpret.functions import Functions
 from trainera.read.interpret.gathering import Gathering
+from trainera.read.interpret.library import Libraries, Library
 from trainera.read.interpret.loader_names import LoaderNames
 from trainera.read.interpret.loops import Loops
 from trainera.read.interpret.methods import Methods
@@ -32,28 +32,20 @@ from trainera.read.interpret.statements import Statements
 from trainera.read.interpret.subscripts import Subscripts
 from trainera.read.interpret.unknown import Unknown
 from trainera.read.interpret.writes import Writes
-from trainera.read.libraries.files import Files
-from trainera.read.libraries.meters import Meters
-from trainera.read.libraries.progress import Progress
-from trainera.read.libraries.python import Python
-from trainera.read.libraries.randomness import Randomness
-from trainera.read.libraries.sets import Sets
-from trainera.read.libraries.side_effects import SideEffects
-from trainera.read.libraries.torch.autograd import Autograd
-from trainera.read.libraries.torch.data import Loaders
-from trainera.read.libraries.torch.losses import Losses
-from trainera.read.libraries.torch.networks import Networks
-from trainera.read.libraries.torch.nn import Layers
-from trainera.read.libraries.torch.optim import Optimizers
-from trainera.read.libraries.torch.tensor import Tensors
-from trainera.read.libraries.torch.wrapping import Wrapping
 from trainera.read.source.file import SourceFile
+
+Handler = Callable[[Any, Frame], None]
 
 
 class Machine:
     """Follows a program. Every part is an object of its own, and they share the state."""
 
-    def __init__(self, files: dict[str, SourceFile], decisions: Decisions) -> None:
+    def __init__(
+        self,
+        files: dict[str, SourceFile],
+        decisions: Decisions,
+        libraries: Sequence[Callable[["Machine"], Library]],
+    ) -> None:
         self.program = Program(files, decisions)
         self.path = Path()
         self.notes = Notes(files, self.path)
@@ -81,22 +73,7 @@ class Machine:
         self.methods = Methods(self)
         self.unknown = Unknown(self)
         self.batches = Batches(self)
-        self.own_batches = OwnBatches(self)
-        self.python = Python(self)
-        self.sets = Sets(self)
-        self.progress = Progress(self)
-        self.meters = Meters(self)
-        self.files = Files(self)
-        self.side_effects = SideEffects(self)
-        self.randomness = Randomness(self)
-        self.optimizers = Optimizers(self)
-        self.wrapping = Wrapping(self)
-        self.layers = Layers(self)
-        self.networks = Networks(self)
-        self.losses = Losses(self)
-        self.loaders = Loaders(self)
-        self.autograd = Autograd(self)
-        self.tensors = Tensors(self)
+        self.libraries = Libraries([make(self) for make in libraries])
         self.eval = self.expressions.eval
         self.run = self.statements.run
         self.statements.handlers = handlers(self)
@@ -106,9 +83,6 @@ class Machine:
         self.program.begin_reading()
         self.path.begin_reading()
         self.notes.begin_reading()
-
-
-Handler = Callable[[Any, Frame], None]
 
 
 def handlers(machine: Machine) -> dict[type[ast.stmt], Handler]:

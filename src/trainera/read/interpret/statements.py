@@ -7,7 +7,7 @@ from typing import Any
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Env, Frame, join_env
 from trainera.read.source.lifetimes import is_main_guard
-from trainera.read.values import PLAIN, Const, Network, Value
+from trainera.read.values import PLAIN, Const, Value
 from trainera.read.values.contents import holds_share
 from trainera.read.values.join import join
 
@@ -28,9 +28,7 @@ class Statements(Part):
                     frame.env
                 )  # functions see the names as of now
             self.handlers.get(type(statement), self.do_anything)(statement, frame)
-            for wrapped, target in self.program.decisions.wraps:
-                if wrapped is statement:
-                    self.machine.wrapping.rebind_wrapped(target, frame)
+            self.machine.libraries.statement_done(statement, frame)
 
     def do_anything(self, statement: ast.stmt, frame: Frame) -> None:
         for child in ast.iter_child_nodes(statement):
@@ -39,16 +37,7 @@ class Statements(Part):
 
     def do_expr(self, statement: ast.Expr, frame: Frame) -> None:
         value = self.machine.eval(statement.value, frame)
-        call = statement.value
-        if (
-            isinstance(value, Network)
-            and not value.part
-            and isinstance(call, ast.Call)
-            and isinstance(call.func, ast.Attribute)
-            and isinstance(call.func.value, ast.Name | ast.Attribute)
-            and call.func.attr not in ("train", "eval")
-        ):
-            self.machine.wrapping.carry(statement, call.func.value, None, value, frame)
+        self.machine.libraries.discarded(statement, value, frame)
 
     def do_if(self, node: ast.If, frame: Frame) -> None:
         if frame.is_module and is_main_guard(node.test):

@@ -1,7 +1,6 @@
 """Items, by what they are taken from."""
 
 import ast
-from dataclasses import replace
 
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
@@ -12,13 +11,10 @@ from trainera.read.values import (
     Dictionary,
     FirstOnly,
     Items,
-    Lost,
     Many,
-    Network,
     Object,
     Parameters,
     Record,
-    Share,
     Value,
 )
 from trainera.read.values.gathered import gathered_of, sized
@@ -36,10 +32,9 @@ class Subscripts(Part):
         if kept is not None:
             return kept
         owner = self.machine.eval(node.value, frame)
-        if isinstance(owner, Lost):
-            return owner
-        if isinstance(owner, Share):
-            return self.machine.tensors.subscript(node, owner, frame)
+        known = self.machine.libraries.item(node, owner, frame)
+        if known is not None:
+            return known
         if isinstance(owner, Items):
             key = self.machine.eval(node.slice, frame)
             if isinstance(key, Const) and isinstance(key.value, int):
@@ -60,9 +55,6 @@ class Subscripts(Part):
                 return row
             self.machine.gathering.evaluate(node.slice, frame)
             return owner if isinstance(node.slice, ast.Slice) else element(owner)
-        if isinstance(owner, Network):
-            self.machine.wrapping.through_wrapper(node.value, owner, frame, "__getitem__")
-            return replace(owner, part=True, cls=None, wrapped=False)
         parts = _parts(node.slice)
         row = self.machine.own_rows.row_of_table(node, owner, frame)
         if row is not None:

@@ -2,46 +2,10 @@
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from trainera.plan import Refusal
 from trainera.read.source.file import SourceFile
 from trainera.read.source.modules import absolute
-
-
-def already(files: dict[str, SourceFile]) -> Refusal | None:
-    """A refusal that names what makes the script parallel and how it is launched."""
-    for file in files.values():
-        for name, node in _names(file):
-            for known, (what, launcher) in DISTRIBUTED.items():
-                if name == known or name.startswith(known + "."):
-                    return Refusal(
-                        rule="already-distributed",
-                        place=file.place(node),
-                        what=f"the script already runs on several workers, by {what}",
-                        why="it was written for many processes, so there is nothing to convert",
-                        do=f"launch it with: {launcher} {files['__main__'].path.name}",
-                    )
-    return None
-
-
-def _names(file: SourceFile) -> Iterator[tuple[str, ast.AST]]:
-    for node in file.nodes:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, node
-        elif isinstance(node, ast.ImportFrom):
-            base = absolute(file, node)
-            for alias in node.names:
-                yield f"{base}.{alias.name}", node
-        elif isinstance(node, ast.Attribute) and node.attr in (
-            "DistributedDataParallel",
-            "init_process_group",
-        ):
-            name = ast.unparse(node)
-            if node.attr == "DistributedDataParallel":
-                name = "torch.nn.parallel.DistributedDataParallel"
-            yield name, node
-
 
 # Who already does what we would do: import → (what it is, how it is launched).
 DISTRIBUTED = {
@@ -63,3 +27,42 @@ DISTRIBUTED = {
     "colossalai": ("Colossal-AI", "colossalai run --nproc_per_node N"),
     "trainera": ("trainera's own output", "torchrun --nproc-per-node N"),
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distributed:
+    """What makes a script parallel."""
+
+    node: ast.AST
+    file: SourceFile
+    what: str
+    launcher: str
+
+
+def already(files: dict[str, SourceFile]) -> Distributed | None:
+    """What makes the script run on several workers as it is, and how it is launched."""
+    for file in files.values():
+        for name, node in _names(file):
+            for known, (what, launcher) in DISTRIBUTED.items():
+                if name == known or name.startswith(known + "."):
+                    return Distributed(node=node, file=file, what=what, launcher=launcher)
+    return None
+
+
+def _names(file: SourceFile) -> Iterator[tuple[str, ast.AST]]:
+    for node in file.nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield alias.name, node
+        elif isinstance(node, ast.ImportFrom):
+            base = absolute(file, node)
+            for alias in node.names:
+                yield f"{base}.{alias.name}", node
+        elif isinstance(node, ast.Attribute) and node.attr in (
+            "DistributedDataParallel",
+            "init_process_group",
+        ):
+            name = ast.unparse(node)
+            if node.attr == "DistributedDataParallel":
+                name = "torch.nn.parallel.DistributedDataParallel"
+            yield name, node

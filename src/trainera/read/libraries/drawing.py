@@ -27,7 +27,9 @@ TYPED = {
     for place in ("", "cuda.")
     for name in ("", "Float", "Double", "Half", "Long", "Int", "Byte", "Bool")
 }
-MAKERS = {*MADE, *SIZE_FIRST, *SIZE_LAST, *(name.rpartition(".")[2] for name in TYPED), "rsample"}
+MAKERS = frozenset(
+    {*MADE, *SIZE_FIRST, *SIZE_LAST, *(name.rpartition(".")[2] for name in TYPED), "rsample"}
+)
 SEEDS = {
     *("torch.manual_seed", "torch.random.manual_seed", "random.seed", "numpy.random.seed"),
     *("torch.cuda.manual_seed", "torch.cuda.manual_seed_all"),

@@ -1,5 +1,12 @@
 """What is known of calls that reach outside: files, clocks, services. Knowledge only."""
 
+import re
+
+SQL = re.compile(
+    rb"\b(insert\s+into|create\s+table|update\s+\w+\s+set|delete\s+from|replace\s+into|drop\s+table)\b",
+    re.I,
+)
+
 # Only one worker may do these; all of them evaluate the arguments.
 ONCE = {
     "torch.save",

@@ -1,9 +1,8 @@
 """Files that are opened: all workers may read, one may write."""
 
 import ast
-import re
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
 from trainera.read.values import PLAIN, Const, FirstOnly, Value
 
@@ -20,16 +19,18 @@ OPENERS = {
     "zarr.open": (1, "a"),
     "zarr.open_group": (1, "a"),
 }
-SQL = re.compile(
-    rb"\b(insert\s+into|create\s+table|update\s+\w+\s+set|delete\s+from|replace\s+into|drop\s+table)\b",
-    re.I,
-)
 
 
-class Files(Part):
+class Files(Library):
     """Files that are opened: all workers may read, one may write."""
 
-    def open(self, name: str, node: ast.Call, frame: Frame) -> Value:
+    def call(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
+        last = name.rsplit(".", 1)[-1]
+        if (last == "open" and name != "os.open") or name in OPENERS:
+            return self._open(name, node, frame)
+        return None
+
+    def _open(self, name: str, node: ast.Call, frame: Frame) -> Value:
         positional, keywords = self.machine.calls.arguments(node, frame)
         self.machine.calls.gathered_arguments(node, frame)
         place, default = OPENERS.get(name, (1, "r"))
@@ -53,13 +54,3 @@ class Files(Part):
             self.path.together()
             return FirstOnly()
         return PLAIN
-
-    def writes_tables(self, node: ast.Call) -> bool:
-        """Whether a script changes the database it opens, told from the words of its SQL."""
-        if (
-            node.args
-            and isinstance(node.args[0], ast.Constant)
-            and node.args[0].value == ":memory:"
-        ):
-            return False
-        return any(SQL.search(file.source) for file in self.program.files.values())

@@ -2,24 +2,38 @@
 
 import ast
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
-from trainera.read.values import LibraryObject, Value
+from trainera.read.values import Class, LibraryObject, Value
 
 
-class Meters(Part):
+class Meters(Library):
     """Metrics of libraries that know of process groups."""
 
-    def make(self, name: str, node: ast.Call, frame: Frame) -> Value:
+    def call(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
+        return self._make(name, node, frame) if is_meter(name) else None
+
+    def instance(self, cls: Class, bases: list[str], node: ast.Call, frame: Frame) -> Value | None:
+        if any(map(is_meter, bases)) and "sync_on_compute" not in ast.unparse(cls.node):
+            self._adds_up_itself(node, frame)
+        return None
+
+    def given_rows(
+        self, callee: Value, node: ast.Call, arguments: list[Value], frame: Frame
+    ) -> None:
+        if isinstance(callee, LibraryObject) and is_meter(callee.name):
+            self.machine.writes.remembers(node, arguments, frame)
+
+    def _make(self, name: str, node: ast.Call, frame: Frame) -> Value:
         """A metric of a library that knows of process groups."""
         self.machine.calls.gathered_arguments(node, frame)
         if name.startswith("ignite."):
-            self.adds_up_itself(node, frame)
+            self._adds_up_itself(node, frame)
         elif not name.endswith("MetricCollection"):
             self.notes.facts.meters[frame.context, node] = self.notes.spot(node, frame, name)
         return LibraryObject(node, name)
 
-    def adds_up_itself(self, node: ast.AST, frame: Frame) -> None:
+    def _adds_up_itself(self, node: ast.AST, frame: Frame) -> None:
         """A metric that cannot be told to leave the workers' figures alone."""
         self.notes.trouble(
             "torchmetrics",

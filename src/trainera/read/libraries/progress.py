@@ -2,7 +2,7 @@
 
 import ast
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
 from trainera.read.values import PLAIN, BatchIterable, Items, Loader, Value
 from trainera.read.values.join import element, loaders_of
@@ -10,14 +10,19 @@ from trainera.read.values.join import element, loaders_of
 PROGRESS = ("tqdm", "track", "trange", "progress_bar", "master_bar")
 
 
-class Progress(Part):
+class Progress(Library):
     """What hands on the items that it is given: progress bars and iterators."""
 
     # torch.nn, torch.optim, loaders.
 
     # Things that each worker must not do for itself.
 
-    def passed_through(self, name: str, node: ast.Call, frame: Frame) -> Value:
+    def call(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
+        if name.rsplit(".", 1)[-1] in PROGRESS or name in ("itertools.cycle", "itertools.islice"):
+            return self._passed_through(name, node, frame)
+        return None
+
+    def _passed_through(self, name: str, node: ast.Call, frame: Frame) -> Value:
         positional, keywords = self.machine.calls.arguments(node, frame)
         for value in (*positional, *keywords.values()):
             value = self.machine.functions.as_batches(value, frame)

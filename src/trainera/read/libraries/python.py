@@ -3,7 +3,7 @@
 import ast
 
 from trainera.read.interpret.conditions import asks_for_list
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
 from trainera.read.ops import tensors
 from trainera.read.ops.mixing import counts
@@ -27,6 +27,7 @@ from trainera.read.values import (
     Object,
     OwnModule,
     Parameters,
+    PartialCall,
     Qualified,
     Shard,
     Share,
@@ -42,10 +43,18 @@ COLLECTORS = {"list", "tuple", "set", "sorted", "map", "filter", "sum", "min", "
 """Builtins that go through all that they are given."""
 
 
-class Python(Part):
+class Python(Library):
     """What Python's own functions give."""
 
-    def call(self, name: str, node: ast.Call, frame: Frame) -> Value:
+    def call(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
+        if name.startswith("builtins."):
+            return self._builtin(name.rpartition(".")[2], node, frame)
+        if name == "functools.partial" and node.args:
+            positional, keywords = self.machine.calls.arguments(node, frame)
+            return PartialCall(positional[0], tuple(positional[1:]), tuple(keywords.items()))
+        return None
+
+    def _builtin(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
         positional, keywords = self.machine.calls.arguments(node, frame)
         if name in ("enumerate", "iter", "zip"):
             positional = [self.machine.functions.as_batches(value, frame) for value in positional]
@@ -67,7 +76,7 @@ class Python(Part):
             item = element(first)
             if isinstance(item, Mean | Sum | Parameters | Count):
                 return item
-        self.machine.sets.arguments_in_order(name, node, frame)
+        self.machine.libraries.arguments_in_order(name, node, frame)
         if name not in ("print", "isinstance", "hasattr", "getattr", "setattr", "type", "repr"):
             self.machine.agreement.needed_by_all(node, positional, frame)
         if name == "vars" and isinstance(first, OwnModule):
@@ -75,8 +84,6 @@ class Python(Part):
         if name in ("eval", "exec") or is_namespace(node):
             self.machine.namespaces.all_names(node, frame)
             return self.machine.namespaces.any_name(frame.file.name) if name == "eval" else PLAIN
-        if name == "hash":
-            return self.machine.sets.hashes(node, frame)
         if name == "enumerate":
             if isinstance(first, Loader | BatchIterable):
                 return BatchIterable(loaders_of(first), Items((PLAIN, element(first))))
@@ -128,7 +135,7 @@ class Python(Part):
             return Qualified("torch.optim.Optimizer")
         if name == "isinstance":
             if isinstance(first, Network) and not asks_for_list(node):
-                self.machine.wrapping.through_wrapper(node.args[0], first, frame, "")
+                self.machine.libraries.given_away(node.args[0], first, frame)
             return PLAIN
         if name == "print" and frame.lenient and any(holds_share(k) for k in positional):
             self.notes.trouble(
@@ -141,7 +148,7 @@ class Python(Part):
                 do="print it in the training loop, or not at all",
             )
         if name == "open":
-            return self.machine.files.open("open", node, frame)
+            return None  # what it opens is told by the library of files
         if name == "abs" and isinstance(first, Shard):
             return first
         if frame.lenient and any(isinstance(k, Share) for k in positional):

@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 
 from trainera.read.facts import Spot
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries import drawing
 from trainera.read.ops import tensors
@@ -31,10 +31,67 @@ BY_SIZE = {"rand", "randn", "randint"}
 BY_CHANCE = PerWorker("this worker's random numbers")
 
 
-class Randomness(Part):
+class Randomness(Library):
     """Random numbers and tensors of a given size, made while a batch is trained on."""
 
-    def agreed_arguments(self, node: ast.Call, frame: Frame) -> None:
+    tensor_makers = drawing.MAKERS
+
+    def call(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
+        last = name.rsplit(".", 1)[-1]
+        if name.startswith("torch.nn.init.") and self.path.open_loops:
+            self._fills_by_chance(node, last, frame)
+        seeded = self._seed(name, node, frame)
+        if seeded is not None:
+            return seeded
+        return self._made_to_size(name, last, node, frame)
+
+    def _seed(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
+        """A generator is seeded, by the script or by chance."""
+        if name in drawing.ENTROPY or (name in drawing.SELF_SEEDED and is_unseeded(node)):
+            # Agreed upon where it is drawn: nobody could follow it from there.
+            self.machine.agreement.agreed(node, PerWorker("a seed of its own"), frame)
+            return self._by_chance(node, frame) if frame.lenient else LibraryObject(node, name)
+        if name in drawing.SYSTEM_RANDOM or (name in drawing.SEEDS and is_unseeded(node)):
+            return self._by_chance(node, frame)
+        if name in drawing.SEEDS or name in drawing.SELF_SEEDED:
+            self._agreed_arguments(node, frame)
+            return LibraryObject(node, name) if name in drawing.SELF_SEEDED else PLAIN
+        return None
+
+    def method(
+        self, node: ast.Call, function: ast.Attribute, owner: Value, frame: Frame
+    ) -> Value | None:
+        name = function.attr
+        if name in drawing.IN_PLACE_DRAWS and self.path.open_loops and not isinstance(owner, Share):
+            if all(keyword.arg != "generator" for keyword in node.keywords):
+                return self._drawn_in_place(name, node, frame)
+        if isinstance(owner, PerWorker) and "random" in owner.what:
+            self.machine.calls.gathered_arguments(node, frame)
+            return owner
+        return None
+
+    def plain_method(self, node: ast.Call, name: str, owner: Value, frame: Frame) -> Value | None:
+        if isinstance(owner, LibraryObject):
+            drawn = self._drawn_by(owner, name, node, frame)
+            if drawn is not None:
+                return drawn
+        if name in ("seed", "manual_seed") and not frame.lenient:
+            if not node.args and not node.keywords:
+                return self._by_chance(node, frame)
+            self._agreed_arguments(node, frame)
+            return owner
+        return None
+
+    def unknown(
+        self, name: str, node: ast.Call, arguments: list[Value], frame: Frame
+    ) -> Value | None:
+        for keyword in node.keywords:
+            if keyword.arg in ("seed", "random_state"):
+                seed = self.machine.eval(keyword.value, frame)
+                self.machine.agreement.agreed(keyword.value, seed, frame)
+        return None
+
+    def _agreed_arguments(self, node: ast.Call, frame: Frame) -> None:
         """A seed: if it is the clock, or drawn by chance, it is the first worker's for all."""
         values = [*node.args, *(keyword.value for keyword in node.keywords)]
         for argument, value in zip(
@@ -42,7 +99,7 @@ class Randomness(Part):
         ):
             self.machine.agreement.agreed(argument, value, frame)
 
-    def by_chance(self, node: ast.Call, frame: Frame) -> Value:
+    def _by_chance(self, node: ast.Call, frame: Frame) -> Value:
         """Random numbers that no seed can make agree."""
         self.notes.trouble(
             "agree",
@@ -55,7 +112,7 @@ class Randomness(Part):
         )
         return PLAIN
 
-    def made_to_size(self, name: str, last: str, node: ast.Call, frame: Frame) -> Value | None:
+    def _made_to_size(self, name: str, last: str, node: ast.Call, frame: Frame) -> Value | None:
         """A tensor of a size that the call names; None if it is none, or of no known size."""
         alike, typed = drawn_alike(name), name in drawing.TYPED
         made = last in drawing.MADE and name.startswith(("torch.", "numpy."))
@@ -103,7 +160,7 @@ class Randomness(Part):
             return self._drawn_for_the_batch(name, node, frame)
         return None
 
-    def drawn_by(
+    def _drawn_by(
         self, generator: LibraryObject, last: str, node: ast.Call, frame: Frame
     ) -> Value | None:
         """Rows that an object draws for the samples of a slice; None if that is not what it does.
@@ -129,14 +186,14 @@ class Randomness(Part):
         rows = Shard(sizes[0].loaders, rank=None if own else _rank(sizes))
         return self._cut_out(rows, node, frame) if alike else rows
 
-    def drawn_in_place(self, name: str, node: ast.Call, frame: Frame) -> Value:
+    def _drawn_in_place(self, name: str, node: ast.Call, frame: Frame) -> Value:
         """A tensor that is no share is filled with random numbers while a batch is trained on."""
         function = node.func
         assert isinstance(function, ast.Attribute)
         if isinstance(function.value, ast.Call) and not frame.lenient:
             # It has just been made: this is all there is of it.
             return self._drawn_for_all(name, node, frame)
-        self.fills_by_chance(node, name, frame)
+        self._fills_by_chance(node, name, frame)
         return BY_CHANCE
 
     def _drawn_for_all(self, name: str, node: ast.Call, frame: Frame) -> Value:
@@ -175,7 +232,7 @@ class Randomness(Part):
             self.machine.agreement.agreed(node, BY_CHANCE, frame)
         return replace(whole, rows=True, order=order) if isinstance(whole, Gathered) else whole
 
-    def fills_by_chance(self, node: ast.AST, name: str, frame: Frame) -> None:
+    def _fills_by_chance(self, node: ast.AST, name: str, frame: Frame) -> None:
         self.notes.trouble(
             "agree",
             node,

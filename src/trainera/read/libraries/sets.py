@@ -3,7 +3,7 @@
 import ast
 
 from trainera.read.facts import Spot
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
 from trainera.read.source.file import SourceFile
 from trainera.read.values import PLAIN, Const, HashOrdered, Value
@@ -18,7 +18,7 @@ ORDERING |= {"permutations", "combinations", "tuple", "zip", "cycle", "from_iter
 SET_MAKERS = {"copy", "difference", "intersection", "symmetric_difference", "union"}
 
 
-class Sets(Part):
+class Sets(Library):
     """Sets: Python orders their items by hashes, and strings hash otherwise in every process."""
 
     def in_order(self, node: ast.expr, value: Value, frame: Frame) -> None:
@@ -39,7 +39,13 @@ class Sets(Part):
                 if not isinstance(argument, ast.Starred):
                     self.in_order(argument, self.machine.eval(argument, frame), frame)
 
-    def method(self, node: ast.Call, name: str, frame: Frame) -> Value | None:
+    def plain_method(self, node: ast.Call, name: str, owner: Value, frame: Frame) -> Value | None:
+        return self._method(node, name, frame) if isinstance(owner, HashOrdered) else None
+
+    def call(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
+        return self._hashes(node, frame) if name == "builtins.hash" else None
+
+    def _method(self, node: ast.Call, name: str, frame: Frame) -> Value | None:
         """A method of a set; None if it is one that any object may have."""
         if name in SET_MAKERS:
             for argument in node.args:
@@ -58,8 +64,10 @@ class Sets(Part):
             return PLAIN
         return None
 
-    def hashes(self, node: ast.Call, frame: Frame) -> Value:
+    def _hashes(self, node: ast.Call, frame: Frame) -> Value:
         """``hash(…)`` of a string is another number in every process."""
+        positional, _ = self.machine.calls.arguments(node, frame)
+        self.machine.agreement.needed_by_all(node, positional, frame)
         value = self.machine.gathering.evaluate(node.args[0], frame) if node.args else PLAIN
         if not (isinstance(value, Const) and isinstance(value.value, int)):
             self.notes.trouble(

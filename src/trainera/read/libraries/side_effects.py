@@ -2,14 +2,16 @@
 
 import ast
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
-from trainera.read.libraries import drawing, effects
-from trainera.read.libraries.randomness import is_unseeded
+from trainera.read.libraries import effects
 from trainera.read.values import PLAIN, FirstOnly, LibraryObject, PerWorker, Value
 
+READ = ast.Name | ast.Attribute | ast.Subscript
+"""Arguments that are looked at once more at no cost."""
 
-class SideEffects(Part):
+
+class SideEffects(Library):
     """Calls that reach outside of the script: only one worker may make them, or all must agree."""
 
     def call(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
@@ -18,19 +20,6 @@ class SideEffects(Part):
         self.notes.facts.in_turn.pop(key, None)
         if name in effects.CLOCKS:
             return PerWorker("the clock")
-        if name in drawing.ENTROPY or (name in drawing.SELF_SEEDED and is_unseeded(node)):
-            # Agreed upon where it is drawn: nobody could follow it from there.
-            self.machine.agreement.agreed(node, PerWorker("a seed of its own"), frame)
-            return (
-                self.machine.randomness.by_chance(node, frame)
-                if frame.lenient
-                else LibraryObject(node, name)
-            )
-        if name in drawing.SYSTEM_RANDOM or (name in drawing.SEEDS and is_unseeded(node)):
-            return self.machine.randomness.by_chance(node, frame)
-        if name in drawing.SEEDS or name in drawing.SELF_SEEDED:
-            self.machine.randomness.agreed_arguments(node, frame)
-            return LibraryObject(node, name) if name in drawing.SELF_SEEDED else PLAIN
         if name in effects.NAMES:
             self.machine.calls.gathered_arguments(node, frame)
             return PerWorker("a name made up on the spot")
@@ -50,7 +39,7 @@ class SideEffects(Part):
         logs_to_file = name == "logging.basicConfig" and any(
             keyword.arg == "filename" for keyword in node.keywords
         )
-        writes = name == "sqlite3.connect" and self.machine.files.writes_tables(node)
+        writes = name == "sqlite3.connect" and self._writes_tables(node)
         writes |= name == "lmdb.open" and all(k.arg != "readonly" for k in node.keywords)
         if name in effects.ONCE or logs_to_file or writes:
             if not frame.lenient:
@@ -58,7 +47,7 @@ class SideEffects(Part):
                     node.args, self.machine.calls.gathered_arguments(node, frame), strict=False
                 ):
                     self.machine.agreement.agreed(argument, value, frame)
-                    self.machine.wrapping.saves_wrapper(argument, value, frame)
+                    self.machine.libraries.saved(argument, value, frame)
                 self.notes.facts.once[key] = self.notes.spot(node, frame, name)
                 self.path.together()
             if not name.startswith(effects.TELL):
@@ -66,4 +55,58 @@ class SideEffects(Part):
             if not isinstance(frame.file.parents.get(node), ast.Expr):
                 self.machine.agreement.agreed(node, PerWorker("what one worker was told"), frame)
             return LibraryObject(node, name)
+        return None
+
+    def _writes_tables(self, node: ast.Call) -> bool:
+        """Whether a script changes the database it opens, told from the words of its SQL."""
+        if (
+            node.args
+            and isinstance(node.args[0], ast.Constant)
+            and node.args[0].value == ":memory:"
+        ):
+            return False
+        return any(effects.SQL.search(file.source) for file in self.program.files.values())
+
+    def named(self, name: str) -> Value | None:
+        return FirstOnly() if name in effects.OF_ONE else None
+
+    def called(self, name: str, node: ast.Call, value: Value, frame: Frame) -> Value:
+        if name.startswith(effects.FOR_ALL) and name not in effects.ONCE:
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            read = [part for part in given if isinstance(part, READ)]
+            values = [self.machine.eval(part, frame) for part in read]
+            self.machine.agreement.needed_by_all(node, values, frame)
+        return value
+
+    def method(
+        self, node: ast.Call, function: ast.Attribute, owner: Value, frame: Frame
+    ) -> Value | None:
+        self.notes.facts.once.pop((frame.context, node), None)
+        if not isinstance(owner, FirstOnly):
+            return None
+        values = self.machine.calls.gathered_arguments(node, frame)
+        self.machine.agreement.handed_over(node, values, frame)
+        made = self.notes.facts.once.get((frame.context, function.value))
+        if made is not None and made.what == "os.popen" and function.attr.startswith("read"):
+            self.machine.agreement.agreed(node, PerWorker("what one worker was told"), frame)
+            return PLAIN
+        return owner
+
+    def plain_method(self, node: ast.Call, name: str, owner: Value, frame: Frame) -> Value | None:
+        key = (frame.context, node)
+        if name == "extractall" and not frame.lenient:
+            self.machine.calls.gathered_arguments(node, frame)
+            self.notes.facts.in_turn[key] = self.notes.spot(node, frame, name)
+            self.path.together()
+            return PLAIN
+        opens = name == "open" and bool(node.args) and "r" not in ast.unparse(node.args[0])
+        moves = isinstance(owner, LibraryObject) and owner.name.startswith("pathlib.")
+        opens = opens or (moves and name in ("rename", "replace"))
+        if (name in effects.ONCE_METHODS or opens) and not frame.lenient:
+            self.machine.calls.gathered_arguments(node, frame)
+            self.notes.facts.once[key] = self.notes.spot(node, frame, name)
+            self.path.together()
+            return FirstOnly()
+        if name in effects.FILE_METHODS and not node.args:
+            return PerWorker("the file system")
         return None

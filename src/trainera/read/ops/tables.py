@@ -1,11 +1,5 @@
 """What is known of the operations on tensors, by name. Knowledge only."""
 
-
-def keeps_rows(name: str) -> bool:
-    """Whether a function of torch's gives as many rows as it is given."""
-    return name in ELEMENTWISE or name in ROW_BY_ROW or name in MOVES
-
-
 # Element by element: a row of the result depends on that row of the arguments only.
 ELEMENTWISE = frozenset(
     (
@@ -85,3 +79,8 @@ NOT_A_SHARE = {"device", "dtype", "is_cuda", "ndim", "requires_grad", "grad_fn",
 NOT_A_SHARE |= {"is_leaf", "is_mps", "is_quantized", "is_sparse", "is_xpu", "itemsize"}
 
 MOVES = {"to", "cuda", "cpu", "double", "float", "half", "bfloat16", "xpu", "type"}
+
+
+def keeps_rows(name: str) -> bool:
+    """Whether a function of torch's gives as many rows as it is given."""
+    return name in ELEMENTWISE or name in ROW_BY_ROW or name in MOVES

@@ -1,9 +1,9 @@
 """How values combine where paths meet, and what iterating gives."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
 
-from trainera.read.libraries import drawing
 from trainera.read.values import (
     PLAIN,
     BatchIterable,
@@ -40,15 +40,14 @@ from trainera.read.values import (
 from trainera.read.values.contents import flat, put_together
 from trainera.read.values.gathered import aligned_like, gathered_of
 
-# Shares and wholes.
+CALLABLE = Function | Class | Choice
+SAME_ROLE: list[Callable[[str, str], str | None]] = []
+"""Of two of a library's names, the one that stands for both, if any does. Libraries add to it."""
 
 
 def is_batches(value: Value) -> bool:
     """Whether iterating gives batches that are split."""
     return isinstance(value, Loader | BatchIterable)
-
-
-CALLABLE = Function | Class | Choice
 
 
 def join(left: Value | None, right: Value | None) -> Value:
@@ -73,11 +72,8 @@ def join(left: Value | None, right: Value | None) -> Value:
     if isinstance(left, Network) and isinstance(right, Network):
         return _join_models(left, right)
     if isinstance(left, Qualified) and isinstance(right, Qualified):
-        # One of several optimizers, chosen when the script runs.
-        optimizers = all(value.name.startswith("torch.optim.") for value in (left, right))
-        if {left.name, right.name} <= drawing.TYPED:
-            return left  # one of the processor, one of the GPU
-        return Qualified("torch.optim.Optimizer") if optimizers else PLAIN
+        names = (rule(left.name, right.name) for rule in SAME_ROLE)
+        return next((Qualified(name) for name in names if name is not None), PLAIN)
     if isinstance(left, CALLABLE) and isinstance(right, CALLABLE):
         functions = (*functions_of(left), *functions_of(right))
         unseen = any(isinstance(value, Choice) and value.unseen for value in (left, right))

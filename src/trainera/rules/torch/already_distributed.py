@@ -18,15 +18,27 @@ they import.
 from collections.abc import Iterator
 
 from trainera.engines.base import Engine
-from trainera.plan import Options
+from trainera.plan import Options, Refusal
 from trainera.read.facts import Facts
 from trainera.read.libraries.distributed import already
-from trainera.rules.torch._tools import Finding
+from trainera.read.source.file import SourceFile
+from trainera.rules.torch._tools import Finding, refuse
 
 NAME = "already-distributed"
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
-    found = already(facts.files)
+    found = refusal(facts.files)
     if found is not None:
         yield found
+
+
+def refusal(files: dict[str, SourceFile]) -> Refusal | None:
+    """Names what makes the script parallel and how it is launched."""
+    found = already(files)
+    if found is None:
+        return None
+    what = f"the script already runs on several workers, by {found.what}"
+    why = "it was written for many processes, so there is nothing to convert"
+    do = f"launch it with: {found.launcher} {files['__main__'].path.name}"
+    return refuse(NAME, found.file, found.node, what, why, do)

@@ -4,8 +4,8 @@ import ast
 from dataclasses import replace
 
 from trainera.read.facts import CURRENT, Backward, Spot, Step, Weighed
-from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
+from trainera.read.libraries.torch.part import TorchPart
 from trainera.read.source.syntax import is_factor, keyword_of
 from trainera.read.values import (
     PLAIN,
@@ -13,7 +13,6 @@ from trainera.read.values import (
     Dictionary,
     Gathered,
     Items,
-    Lost,
     Many,
     Mean,
     Network,
@@ -29,7 +28,7 @@ from trainera.read.values.gathered import gathered_of
 GRAD_ARGUMENTS = ("outputs", "inputs", "grad_outputs", "retain_graph", "create_graph")
 
 
-class Autograd(Part):
+class Autograd(TorchPart):
     """When gradients are computed, from which calls of networks, and who computes them."""
 
     def gradient_read(self, node: ast.Attribute, models: Nodes, frame: Frame) -> Value:
@@ -37,19 +36,6 @@ class Autograd(Part):
         spot = Spot(node=node, file=frame.file, what=ast.unparse(node))
         self.notes.facts.grads[frame.context, node] = (spot, models)
         return PLAIN
-
-    def gradient_of_rows(self, node: ast.AST, owner: Shard, frame: Frame) -> Value:
-        """What `backward()` left at a tensor of the batch is weighed for the average of workers."""
-        self.notes.trouble(
-            "weight",
-            node,
-            frame,
-            owner.loaders,
-            what="the gradient with respect to the batch itself is read from .grad",
-            why="backward() leaves there what is to be averaged over the workers, which is larger",
-            do="compute it with torch.autograd.grad(loss, x)[0]",
-        )
-        return Lost(owner.loaders, "it is a gradient that is weighed for the average")
 
     def begins(self, model: Network, node: ast.Call, frame: Frame) -> None:
         """A network is given a batch: it is as it will be trained."""
@@ -85,7 +71,7 @@ class Autograd(Part):
             or self.path.mode == "eval"
         ):
             return value
-        if not self.path.open_loops or not self.machine.layers.learns(model):
+        if not self.path.open_loops or not self.torch.layers.learns(model):
             return value
         self.begins(model, node, frame)
         through = model.wrapped is True and not model.part

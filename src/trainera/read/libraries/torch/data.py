@@ -3,12 +3,12 @@
 import ast
 
 from trainera.read.facts import LoaderFact
-from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
+from trainera.read.libraries.torch.part import TorchPart
 from trainera.read.values import PLAIN, Const, Loader, Value
 
 
-class Loaders(Part):
+class Loaders(TorchPart):
     """Loaders of torch."""
 
     def make(self, node: ast.Call, frame: Frame) -> Value:

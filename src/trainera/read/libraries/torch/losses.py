@@ -6,9 +6,9 @@ from dataclasses import replace
 from functools import lru_cache
 
 from trainera.read.facts import Weighed
-from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries.torch import names
+from trainera.read.libraries.torch.part import TorchPart
 from trainera.read.source.file import SourceFile
 from trainera.read.values import (
     PLAIN,
@@ -31,7 +31,7 @@ IGNORED = re.compile(rb"(?<![\w)\]])-100\b")
 REPEATABLE = {"view", "reshape", "flatten", "long", "to", "squeeze", "contiguous", "size", "argmax"}
 
 
-class Losses(Part):
+class Losses(TorchPart):
     """Loss functions: how they reduce, and what they weigh by."""
 
     def made(self, name: str, keywords: dict[str, Value]) -> LossFunction:
@@ -50,6 +50,18 @@ class Losses(Part):
         paired = name in names.PAIRED_LOSSES
         return LossFunction(
             reduction.value, weighted=weighted and reduction.value == "mean", paired=paired
+        )
+
+    def altered(self, target: ast.Attribute, frame: Frame) -> None:
+        """Something is set on a loss function."""
+        self.notes.trouble(
+            "weight",
+            target,
+            frame,
+            frozenset(),
+            what="the loss function is changed after it was made",
+            why="how it reduces can no longer be told",
+            do="give the loss its arguments when it is made",
         )
 
     def weigh(self, loss: LossFunction, node: ast.Call, loaders: Nodes, frame: Frame) -> str | None:

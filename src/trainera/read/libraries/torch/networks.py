@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import reduce
 
 from trainera.read.facts import Spot
-from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries.meters import is_meter
 from trainera.read.libraries.randomness import BY_CHANCE
@@ -13,6 +12,7 @@ from trainera.read.libraries.torch import names
 from trainera.read.libraries.torch.autograd import add_network
 from trainera.read.libraries.torch.names import PAIR_LAYERS
 from trainera.read.libraries.torch.nn import CONTAINERS, layer_mixes, loose_parameter
+from trainera.read.libraries.torch.part import TorchPart
 from trainera.read.ops import tables
 from trainera.read.values import (
     PLAIN,
@@ -35,7 +35,7 @@ from trainera.read.values.contents import batch_first, flat, holds_share, in_par
 from trainera.read.values.join import join
 
 
-class Networks(Part):
+class Networks(TorchPart):
     """Calls and attributes of networks."""
 
     def is_buffer(self, node: ast.expr, frame: Frame) -> bool:
@@ -49,11 +49,11 @@ class Networks(Part):
     def attribute(self, node: ast.Attribute, owner: Network, frame: Frame) -> Value:
         name = node.attr
         if name == "grad" and owner.part and not frame.lenient:
-            return self.machine.autograd.gradient_read(node, owner.origins, frame)
+            return self.torch.autograd.gradient_read(node, owner.origins, frame)
         if owner.parallel and name == "module":
             self.notes.facts.bare.pop((frame.context, node.value), None)
             return replace(owner, wrapped=False, parallel=False)
-        self.machine.wrapping.through_wrapper(node.value, owner, frame, name)
+        self.torch.wrapping.through_wrapper(node.value, owner, frame, name)
         inner = replace(owner, wrapped=False)
         if owner.cls is not None:
             if not frame.lenient and loose_parameter(owner.cls.node, name):
@@ -74,6 +74,10 @@ class Networks(Part):
             for origin in owner.origins:
                 self.notes.facts.aside[origin] = Spot(node=node, file=frame.file, what=name)
         return replace(inner, cls=None, part=True)
+
+    def item(self, node: ast.Subscript, owner: Network, frame: Frame) -> Value:
+        self.torch.wrapping.through_wrapper(node.value, owner, frame, "__getitem__")
+        return replace(owner, part=True, cls=None, wrapped=False)
 
     def method(
         self, node: ast.Call, function: ast.Attribute, owner: Network, frame: Frame
@@ -100,29 +104,29 @@ class Networks(Part):
                 do="return what it needs from forward() instead",
             )
         if name == "requires_grad_":
-            self.machine.optimizers.frees(node, owner, frame)
+            self.torch.optimizers.frees(node, owner, frame)
         if name in tables.MOVES or name in names.SAME_MODEL:
-            self.machine.wrapping.through_wrapper(function.value, owner, frame, name)
+            self.torch.wrapping.through_wrapper(function.value, owner, frame, name)
             self.machine.calls.gathered_arguments(node, frame)
             return owner
         if name in ("parameters", "named_parameters", "buffers", "modules", "children"):
-            self.machine.wrapping.through_wrapper(function.value, owner, frame, name)
+            self.torch.wrapping.through_wrapper(function.value, owner, frame, name)
             return Parameters(owner.origins)
         if name in ("append", "extend", "insert", "add_module") and owner.layer in CONTAINERS:
-            return self.machine.layers.grown(node, function, owner, frame)
+            return self.torch.layers.grown(node, function, owner, frame)
         if name == "forward":
-            self.machine.wrapping.through_wrapper(function.value, owner, frame, name)
+            self.torch.wrapping.through_wrapper(function.value, owner, frame, name)
             return self.forward(owner, node, frame)
         found = self.machine.objects.attribute(owner.cls, name) if owner.cls is not None else None
         meter = isinstance(found, LibraryObject) and is_meter(found.name)
         if meter or isinstance(found, Function | Network | LossFunction | Class | Object):
             return None  # a method or layer of the script's own: looked up as an attribute
-        self.machine.wrapping.through_wrapper(function.value, owner, frame, name)
+        self.torch.wrapping.through_wrapper(function.value, owner, frame, name)
         positional, keywords = self.machine.calls.arguments(node, frame)
         values = [*positional, *keywords.values()]
         if any(isinstance(value, Share) for value in values):
             given = self.machine.unknown.assumed(node, values, frame)
-            self.machine.layers.unseen(found or PLAIN)
+            self.torch.layers.unseen(found or PLAIN)
             return given if frame.lenient else add_network(given, owner, node, bypass=True)
         self.machine.calls.gathered_arguments(node, frame)
         return PLAIN
@@ -143,12 +147,12 @@ class Networks(Part):
         if model.wrapped is None and not model.part:
             self.notes.facts.bare.pop((frame.context, node.func), None)
         if any(holds_share(value) for value in values) and not frame.lenient:
-            self.machine.autograd.begins(model, node, frame)
-        self.machine.autograd.given_the_same(model, node, values, frame)
+            self.torch.autograd.begins(model, node, frame)
+        self.torch.autograd.given_the_same(model, node, values, frame)
         if "Dropout" in model.layer and self.path.open_loops and not any(map(holds_share, values)):
             self.machine.agreement.agreed(node, BY_CHANCE, frame)
         if any(isinstance(value, Gathered) and value.rows and not value.drawn for value in values):
-            self.machine.autograd.drops_by_chance(node, values, frame)
+            self.torch.autograd.drops_by_chance(node, values, frame)
         result: Value | None = None
         for cls in model.classes:
             given = self._forward_of(model, cls, positional, keywords, frame)
@@ -157,7 +161,7 @@ class Networks(Part):
         if not any(holds_share(value) for value in values):
             if result is not None and holds_share(result):
                 return result
-            return self.machine.autograd.by_every_worker(model, node, values, frame)
+            return self.torch.autograd.by_every_worker(model, node, values, frame)
         if isinstance(result, Gathered) and not frame.lenient:
             return result  # a loss of the script's own that needs the whole batch
         shards = [value for value in values if isinstance(value, Shard)]
@@ -218,7 +222,7 @@ class Networks(Part):
         positional, keywords = self.machine.calls.arguments(node, frame)
         if frame.lenient or len(parts) != len(positional) + len(keywords):
             return positional, keywords
-        if "**" in keywords or not self.machine.layers.learns(model):
+        if "**" in keywords or not self.torch.layers.learns(model):
             return positional, keywords
         values = [
             self.machine.own_rows.own(part, value, frame)
@@ -244,7 +248,7 @@ class Networks(Part):
             return None
         lenient = (
             frame.lenient
-            or self.machine.layers.has_layers(cls)
+            or self.torch.layers.has_layers(cls)
             or bool(model.origins & self.notes.facts.trained)
         )
         if lenient:

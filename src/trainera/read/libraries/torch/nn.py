@@ -4,10 +4,10 @@ import ast
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries.torch import names
 from trainera.read.libraries.torch.names import PAIR_LAYERS
+from trainera.read.libraries.torch.part import TorchPart
 from trainera.read.values import (
     PLAIN,
     Class,
@@ -29,7 +29,7 @@ CHANNEL_LAYERS = ("Conv", "BatchNorm", "MaxPool", "AvgPool", "InstanceNorm", "Gr
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict"})
 
 
-class Layers(Part):
+class Layers(TorchPart):
     """What networks are made of."""
 
     def learns(self, model: Network) -> bool:
@@ -68,8 +68,8 @@ class Layers(Part):
             positional, keywords = self.machine.calls.arguments(node, frame)
             if last in names.WEIGHTED_LOSSES and len(positional) > 2:
                 keywords["weight"] = positional[2]
-            loss = self.machine.losses.made(last, keywords)
-            return self.machine.losses.apply(loss, [*positional, *keywords.values()], node, frame)
+            loss = self.torch.losses.made(last, keywords)
+            return self.torch.losses.apply(loss, [*positional, *keywords.values()], node, frame)
         if name.startswith(("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.")):
             return None
         if not last[:1].isupper():
@@ -80,7 +80,7 @@ class Layers(Part):
                 keywords["weight"] = positional[0]
             elif positional:
                 return LossFunction("unknown", "its arguments are given by position")
-            return self.machine.losses.made(last, keywords)
+            return self.torch.losses.made(last, keywords)
         if last == "DataParallel":
             first = positional[0] if positional else keywords.get("module", PLAIN)
             self.notes.facts.parallels[node] = self.notes.spot(node, frame, "DataParallel")

@@ -3,13 +3,13 @@
 import ast
 
 from trainera.read.facts import Freeze
-from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
+from trainera.read.libraries.torch.part import TorchPart
 from trainera.read.values import PLAIN, Items, Network, Optimizer, Parameters, Share, Value
-from trainera.read.values.contents import networks_in, understood
+from trainera.read.values.contents import networks_in, put_together, understood
 
 
-class Optimizers(Part):
+class Optimizers(TorchPart):
     """Optimizers, and the parameters that they train."""
 
     def frees(self, node: ast.AST, owner: Value, frame: Frame) -> None:
@@ -34,6 +34,40 @@ class Optimizers(Part):
             Items(tuple(given))
         )
         self.machine.names.bind(root.id, Parameters(held), frame)
+
+    def method(self, node: ast.Call, name: str, owner: Optimizer, frame: Frame) -> Value | None:
+        """A method of an optimizer."""
+        if name == "step" and (node.args or node.keywords):
+            self.notes.trouble(
+                "optimizer",
+                node,
+                frame,
+                frozenset(),
+                what="the optimizer's step is given a closure",
+                why="it would evaluate the loss on one worker's share",
+                do="compute loss and gradients before step() and call it without arguments",
+            )
+            return PLAIN
+        if name == "add_param_group":
+            positional, keywords = self.machine.calls.arguments(node, frame)
+            added = networks_in(Items((*positional, *keywords.values())))
+            optimizers = self.notes.facts.optimizers
+            optimizers[owner.origin] = optimizers[owner.origin] | added
+            return PLAIN
+        return None
+
+    def method_of_parameters(
+        self, node: ast.Call, function: ast.Attribute, owner: Parameters, frame: Frame
+    ) -> Value:
+        """A method of parameters, or of a list of them."""
+        if function.attr in ("append", "extend", "insert") and node.args:
+            more = self.machine.eval(node.args[-1], frame)
+            self.machine.assignments.assign(function.value, put_together(owner, more), frame)
+            return PLAIN
+        self.machine.calls.gathered_arguments(node, frame)
+        if function.attr == "requires_grad_":
+            self.frees(node, owner, frame)
+        return owner
 
     def make(self, last: str, node: ast.Call, frame: Frame) -> Value:
         positional, keywords = self.machine.calls.arguments(node, frame)

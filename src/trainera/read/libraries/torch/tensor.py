@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
 from trainera.read.ops import shapes, stacking, tables, tensors
 from trainera.read.ops.mixing import is_figure, mixes_rows, picks_rows
@@ -23,10 +23,31 @@ from trainera.read.values.contents import first_share, holds_share
 from trainera.read.values.gathered import aligned_like, is_aligned
 
 
-class Tensors(Part):
+class Tensors(Library):
     """Tensors that are shares of a batch: functions, methods, attributes and items."""
 
-    def attribute(self, node: ast.Attribute, owner: Share, frame: Frame) -> Value:
+    def call(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
+        if not name.startswith(("torch.", "numpy.")):
+            return None
+        return self._function(name, name.rsplit(".", 1)[-1], node, frame)
+
+    def plain_method(self, node: ast.Call, name: str, owner: Value, frame: Frame) -> Value | None:
+        if name.endswith("_") and not name.startswith("_") and not frame.lenient:
+            self._changed_to_rows(node, name, frame)
+        return None
+
+    def attribute(self, node: ast.Attribute, owner: Value, frame: Frame) -> Value | None:
+        return self._attribute(node, owner, frame) if isinstance(owner, Share) else None
+
+    def item(self, node: ast.Subscript, owner: Value, frame: Frame) -> Value | None:
+        return self._item(node, owner, frame) if isinstance(owner, Share) else None
+
+    def method(
+        self, node: ast.Call, function: ast.Attribute, owner: Value, frame: Frame
+    ) -> Value | None:
+        return self._method(node, function, owner, frame) if isinstance(owner, Share) else None
+
+    def _attribute(self, node: ast.Attribute, owner: Share, frame: Frame) -> Value:
         if isinstance(owner, Lost):
             return owner
         if node.attr in tables.NOT_A_SHARE:
@@ -41,7 +62,7 @@ class Tensors(Part):
             if owner.nested:
                 return owner
             if node.attr == "grad":
-                return self.machine.autograd.gradient_of_rows(node, owner, frame)
+                return self._gradient_of_rows(node, owner, frame)
             if frame.lenient:
                 return replace(owner, dim=None)
         elif node.attr == "data":
@@ -49,7 +70,22 @@ class Tensors(Part):
         self.machine.gathering.gather(node.value, owner, frame)
         return PLAIN
 
-    def subscript(self, node: ast.Subscript, owner: Share, frame: Frame) -> Value:
+    def _gradient_of_rows(self, node: ast.AST, owner: Shard, frame: Frame) -> Value:
+        """What `backward()` left at a tensor of the batch is weighed for the average of workers."""
+        self.notes.trouble(
+            "weight",
+            node,
+            frame,
+            owner.loaders,
+            what="the gradient with respect to the batch itself is read from .grad",
+            why="backward() leaves there what is to be averaged over the workers, which is larger",
+            do="compute it with torch.autograd.grad(loss, x)[0]",
+        )
+        return Lost(owner.loaders, "it is a gradient that is weighed for the average")
+
+    def _item(self, node: ast.Subscript, owner: Share, frame: Frame) -> Value:
+        if isinstance(owner, Lost):
+            return owner
         if isinstance(owner, ShardShape):
             value = shapes.dimension(owner, self.machine.eval(node.slice, frame))
             if value is not None:
@@ -94,7 +130,7 @@ class Tensors(Part):
         return aligned_like(made, False)
 
     # Functions of torch and numpy on tensors.
-    def function(self, name: str, last: str, node: ast.Call, frame: Frame) -> Value | None:
+    def _function(self, name: str, last: str, node: ast.Call, frame: Frame) -> Value | None:
         positional, keywords = self.machine.calls.arguments(node, frame)
         values = [*positional, *keywords.values()]
         if name == "torch.tensor" and positional and isinstance(positional[0], Const):
@@ -141,7 +177,7 @@ class Tensors(Part):
         if len(shares) == 2:
             self.machine.operators.mixing(node, shares[0], shares[1], frame)
 
-    def changed_to_rows(self, node: ast.Call, name: str, frame: Frame) -> None:
+    def _changed_to_rows(self, node: ast.Call, name: str, frame: Frame) -> None:
         """A tensor that outlives the batch is filled with its rows, or made as long."""
         positional, keywords = self.machine.calls.arguments(node, frame)
         given = [value for value in (*positional, *keywords.values()) if holds_share(value)]
@@ -156,7 +192,7 @@ class Tensors(Part):
                 do="make a new tensor for each batch",
             )
 
-    def method(self, node: ast.Call, function: ast.Attribute, owner: Share, frame: Frame) -> Value:
+    def _method(self, node: ast.Call, function: ast.Attribute, owner: Share, frame: Frame) -> Value:
         self.notes.facts.escapes.pop((frame.context, function.value), None)
         positional, keywords = self.machine.calls.arguments(node, frame)
         if isinstance(owner, Lost):

@@ -4,10 +4,10 @@ import ast
 from dataclasses import replace
 
 from trainera.read.facts import Carrier, Spot
-from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries.torch import names
 from trainera.read.libraries.torch.names import SAME_MODEL
+from trainera.read.libraries.torch.part import TorchPart
 from trainera.read.ops.tables import MOVES
 from trainera.read.source.file import SourceFile
 from trainera.read.source.lifetimes import is_main_guard
@@ -16,7 +16,7 @@ from trainera.read.values import Items, Network, Object, Value
 from trainera.read.values.contents import flat, holds_share
 
 
-class Wrapping(Part):
+class Wrapping(TorchPart):
     """Where networks may be wrapped, and what then goes through or past the wrapper."""
 
     def saves_wrapper(self, node: ast.expr, value: Value, frame: Frame) -> None:
@@ -69,7 +69,7 @@ class Wrapping(Part):
         model = self.machine.eval(node.func.value, frame)
         if not isinstance(model, Network) or model.part or not holds_share(result):
             return None, False
-        self.machine.autograd.begins(model, node, frame)
+        self.torch.autograd.begins(model, node, frame)
         if model.wrapped is False:
             return model, False
         key = (frame.context, node.func.value)
