@@ -31,7 +31,8 @@ EDGES = {
     "launch": "engines errors plan rewrite",
     "pipeline": "engines plan planner read.source rewrite",
     "plan": "read.source",
-    "planner": "engines errors plan read.batches read.facts read.reader read.source rules",
+    "frameworks": "engines plan read.batches read.facts read.reader read.source rules",
+    "planner": "engines errors frameworks plan read.facts read.source",
     # None of what follows knows plans, rules or engines.
     "read.source": "errors",
     "read.values": "",

@@ -170,12 +170,13 @@ class Trouble:
     """Something that cannot be split. If only evaluation needs it, the loader is left whole."""
 
     rule: str
+    code: str
+    """Which of the rule's refusals it is; the rule has the words for it."""
     node: ast.AST
     file: SourceFile
     loaders: Nodes
-    what: str
-    why: str
-    do: str
+    details: tuple[tuple[str, str], ...] = ()
+    """What the words leave open."""
 
 
 Record = TypeVar("Record")

@@ -21,35 +21,18 @@ class Agreement(Part):
         if drawn is node:
             return  # if all had to agree on it, that was seen where it was made
         self.notes.facts.agree.pop(key, None)
-        if isinstance(value, PerWorker) and not frame.lenient:
+        if isinstance(value, PerWorker) and frame.policy.arranges_side_effects:
             self.notes.facts.agree[key] = Spot(node=node, file=frame.file, what=value.what)
             self.path.together()
 
     def needed_by_all(self, node: ast.AST, values: Sequence[Value], frame: Frame) -> None:
         """Every worker computes with these: none may be the first worker's alone."""
         if any(isinstance(value, FirstOnly) for value in values):
-            self.notes.trouble(
-                "once",
-                node,
-                frame,
-                frozenset(),
-                what="all workers need a value that only the first one has",
-                why="it comes from a file or a service that only the first worker writes to",
-                do="take the value from where the script has it itself, or read it from a file "
-                'opened with mode "r"',
-            )
+            self.notes.trouble("once", "first-worker-only", node, frame, frozenset())
 
     def handed_over(self, node: ast.AST, values: list[Value], frame: Frame) -> None:
         """A loader is given to a library, which will read it in a way that cannot be seen."""
         for value in values:
             if isinstance(value, Loader | BatchIterable):
                 loaders = loaders_of(value)
-                self.notes.trouble(
-                    "split",
-                    node,
-                    frame,
-                    loaders,
-                    what="a library is given the loader",
-                    why="what it does with the batches cannot be seen",
-                    do="loop over the loader in the script itself",
-                )
+                self.notes.trouble("split", "loader-given-away", node, frame, loaders)

@@ -81,7 +81,9 @@ class Assignments(Part):
     def _is_of_batch(self, target: ast.expr, frame: Frame) -> bool:
         """Whether a name holds something of the batch: then adding to it makes no total."""
         before = self.machine.eval(target, frame)
-        return not frame.lenient and (holds_share(before) or isinstance(before, Gathered))
+        return frame.policy.follows_lifetimes and (
+            holds_share(before) or isinstance(before, Gathered)
+        )
 
     @staticmethod
     def _as_update(node: ast.Assign) -> ast.expr | None:
@@ -112,15 +114,15 @@ class Assignments(Part):
         if not holds_share(value) and not holds_share(before):
             self.assign(target, _after_update(before, value), frame, expression)
             return
-        if isinstance(before, Gathered) and not frame.lenient:
+        if isinstance(before, Gathered) and frame.policy.gathers:
             made = self.machine.gathering.gather(expression, value, frame)
             self.assign(target, gathered_of(before, made), frame)
             return
         born_here = isinstance(before, Const) and loop is not None and before.born is loop.node
-        if holds_share(before) or born_here or frame.lenient:
+        if holds_share(before) or born_here or not frame.policy.follows_lifetimes:
             operator = type(op).__name__
             after = tensors.binary(operator, before, value) if _shares(before, value) else None
-            if after is None and frame.lenient:
+            if after is None and frame.policy.assumes_rows:
                 after = self.machine.operators.operation(
                     operator, target, before, expression, value, frame
                 )
@@ -183,7 +185,7 @@ class Assignments(Part):
         self, target: ast.Subscript, value: Value, frame: Frame, expression: ast.expr | None
     ) -> None:
         owner = self.machine.eval(target.value, frame)
-        if isinstance(value, Mean | Sum | Count) and not value.models and not frame.lenient:
+        if isinstance(value, Mean | Sum | Count) and not value.models and frame.policy.gathers:
             if expression is not None and self.path.open_loops:
                 value = self.machine.gathering.gather(expression, value, frame)
         if isinstance(owner, Dictionary) and isinstance(target.value, ast.Name):

@@ -24,15 +24,7 @@ class Batches(Part):
             self.program.by_hand |= loaders_of(batches)
         self.machine.outliving.outdate(loaders_of(batches), "batch", frame)
         if _asks_twice(node, frame):
-            self.notes.trouble(
-                "split",
-                node,
-                frame,
-                loaders_of(batches),
-                what="two batches of one loader are taken at once",
-                why="what a slice weighs is known of the latest batch only",
-                do="use the first batch before the next one is taken",
-            )
+            self.notes.trouble("split", "two-batches", node, frame, loaders_of(batches))
         return element(batches)
 
     def _is_first(self, node: ast.Call, frame: Frame) -> bool:
@@ -49,26 +41,10 @@ class Batches(Part):
         return True
 
     def collected(self, node: ast.Call, loaders: Nodes, frame: Frame) -> None:
-        self.notes.trouble(
-            "split",
-            node,
-            frame,
-            loaders,
-            what="batches of a loader are collected",
-            why="each worker would collect its slices of them, which are no batches",
-            do="loop over the loader; a single batch is taken by next(iter(loader))",
-        )
+        self.notes.trouble("split", "collected", node, frame, loaders)
 
     def repeats(self, node: ast.Call, loaders: Nodes, frame: Frame) -> None:
-        self.notes.trouble(
-            "split",
-            node,
-            frame,
-            loaders,
-            what="itertools.cycle keeps the batches of the first pass",
-            why="what a slice of a batch that comes again weighs is not known any more",
-            do="begin a new pass when one ends: while True: for batch in loader: …",
-        )
+        self.notes.trouble("split", "cycle", node, frame, loaders)
 
 
 def _asks_twice(node: ast.Call, frame: Frame) -> bool:

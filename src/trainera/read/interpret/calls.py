@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import reduce
 
 from trainera.read.interpret.part import Part
+from trainera.read.interpret.policy import NETWORK, STRICT
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import field_names, takes
 from trainera.read.values import (
@@ -71,7 +72,7 @@ class Calls(Part):
         for expression in [*node.args, *(keyword.value for keyword in node.keywords)]:
             value = self.machine.gathering.evaluate(expression, frame)
             self.machine.libraries.given_away(expression, value, frame)
-            if isinstance(value, Function) and not frame.lenient:
+            if isinstance(value, Function) and frame.policy.arranges_side_effects:
                 self.machine.functions.run(value, [], {}, frame)
             values.append(value)
         return values
@@ -130,7 +131,7 @@ class Calls(Part):
     def _instantiate(self, cls: Class, node: ast.Call, frame: Frame) -> Value:
         bases = self.machine.objects.base_names(cls)
         positional, keywords = self.arguments(node, frame)
-        if frame.lenient and not isinstance(
+        if frame.policy.assumes_rows and not isinstance(
             self.machine.objects.attribute(cls, "__init__"), Function
         ):
             record = as_record(field_names(cls.node), positional, keywords)
@@ -144,7 +145,11 @@ class Calls(Part):
         if isinstance(constructor, Function):
             bound = replace(constructor, bound=made)
             self.machine.functions.run(
-                bound, positional, keywords, frame, lenient=isinstance(made, Network)
+                bound,
+                positional,
+                keywords,
+                frame,
+                policy=NETWORK if isinstance(made, Network) else STRICT,
             )
         else:
             for statement in cls.node.body:  # a dataclass: its fields are its arguments

@@ -55,7 +55,7 @@ class Conditions(Part):
 
     def condition(self, node: ast.expr, frame: Frame) -> None:
         """A test decides what every worker does next: all must come to the same answer."""
-        if frame.lenient:
+        if frame.policy.inside_network:
             self.decides(node, self.machine.eval(node, frame), frame)
             return
         value = self.machine.gathering.evaluate(node, frame)
@@ -68,15 +68,7 @@ class Conditions(Part):
         by_chance = isinstance(value, PerWorker) and "random" in value.what
         if holds_share(value) or by_chance:
             loaders = first_share(value).loaders if holds_share(value) else frozenset()
-            self.notes.trouble(
-                "network",
-                node,
-                frame,
-                loaders,
-                what="what the network computes depends on which batch it is given, or on chance",
-                why="workers with different slices would take different paths",
-                do="decide in the training loop, or sample by sample with torch.where",
-            )
+            self.notes.trouble("network", "decides", node, frame, loaders)
 
 
 def asks_for_list(node: ast.expr) -> bool:

@@ -80,7 +80,7 @@ class Expressions(Part):
                 for expression in node.values[1:]:
                     operands.append(self._perhaps(expression, frame))
                 if any(holds_share(value) for value in operands):
-                    if frame.lenient:
+                    if frame.policy.assumes_rows:
                         return next(value for value in operands if holds_share(value))
                     operands = [
                         self.machine.gathering.evaluate(expression, frame)
@@ -149,7 +149,7 @@ class Expressions(Part):
                     .endswith(ast.unparse(expression.value).replace(" ", "") + "=")
                 )
                 value = self.eval(expression.value, frame) if names_itself else PLAIN
-                if holds_share(value) and not frame.lenient:
+                if holds_share(value) and frame.policy.gathers:
                     self.machine.gathering.trouble_with(expression, value, frame)
 
     def _formatted(self, node: ast.FormattedValue, frame: Frame) -> Value:

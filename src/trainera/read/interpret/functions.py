@@ -4,6 +4,7 @@ import ast
 from dataclasses import replace
 
 from trainera.read.interpret.part import Part
+from trainera.read.interpret.policy import NETWORK, STRICT, Policy
 from trainera.read.interpret.state import Frame
 from trainera.read.values import (
     PLAIN,
@@ -36,14 +37,14 @@ class Functions(Part):
 
     def call(self, function: Function, node: ast.Call, frame: Frame) -> Value:
         positional, keywords = self.machine.calls.arguments(node, frame)
-        lenient = frame.lenient or isinstance(function.bound, Network)
+        policy = NETWORK if isinstance(function.bound, Network) else frame.policy
         shares = [value for value in (*positional, *keywords.values()) if holds_share(value)]
         figures = all(isinstance(value, Mean | Sum | Count | Lost) for value in shares)
         if function.bound is None and any(
             value.models for value in shares if isinstance(value, Share)
         ):
             figures = False  # losses with their gradients, on their way to backward()
-        if shares and figures and not lenient and not self._trains(function.node):
+        if shares and figures and policy.gathers and not self._trains(function.node):
             rows = self._rows_to_size(function, positional, keywords, frame)
             if rows is not None:
                 return rows
@@ -51,7 +52,7 @@ class Functions(Part):
             self.machine.calls.gathered_arguments(node, frame)
             positional = [PLAIN if holds_share(value) else value for value in positional]
             keywords = {k: PLAIN if holds_share(value) else value for k, value in keywords.items()}
-        result = self.run(function, positional, keywords, frame, lenient=lenient)
+        result = self.run(function, positional, keywords, frame, policy=policy)
         return self.machine.libraries.function_called(function, node, result, frame)
 
     def _trains(self, node: ast.AST) -> bool:
@@ -106,7 +107,7 @@ class Functions(Part):
         arguments: list[Value],
         keywords: dict[str, Value],
         frame: Frame,
-        lenient: bool = False,
+        policy: Policy = STRICT,
     ) -> Value:
         """Runs a function of the script's for such arguments."""
         if self.path.nested[function.node] >= MAX_RECURSION:
@@ -119,7 +120,7 @@ class Functions(Part):
             tuple(arguments),
             tuple(sorted(keywords.items(), key=lambda item: item[0])),
             loop,
-            lenient,
+            policy,
         )
         context = self.program.contexts.setdefault(key, len(self.program.contexts) + 1)
         if context in self.path.active or len(self.path.frames) > MAX_DEPTH:
@@ -134,7 +135,7 @@ class Functions(Part):
             self.program.files[function.module],
             context,
             {},
-            lenient=lenient,
+            policy=policy,
             scope=self.program.new_scope(),
             outer=function.scope or None,
         )
@@ -160,7 +161,7 @@ class Functions(Part):
         if callee.yields is not None:
             result = generated(callee.yields)
         self.program.results[context] = result
-        if lenient and not function.scope:
+        if policy.reuses_calls and not function.scope:
             if state == (self.program.learned, self.path.cut_short, self.path.mode):
                 self.notes.facts.calls[asked] = result, self.path.fresh.now
         return result

@@ -51,7 +51,7 @@ class Gathering(Part):
         key = (frame.context, node)
         self.notes.facts.escapes.pop(key, None)
         self.machine.libraries.opaque(node, value, frame)
-        if frame.lenient:
+        if not frame.policy.gathers:
             return PLAIN if holds_share(value) else value
         if not holds_share(value):
             if (inside := self.machine.objects.carried(value)) is not None:
@@ -101,28 +101,14 @@ class Gathering(Part):
         return Gathered(share.loaders, rows, number, share.models, node, aligned=aligned)
 
     def _hands_over(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
-        self.notes.trouble(
-            "metrics",
-            node,
-            frame,
-            loaders,
-            what="an object that holds something of a batch is kept or handed over here",
-            why="what is done with it there cannot be seen",
-            do="keep or hand over the values themselves",
-        )
+        self.notes.trouble("metrics", "object-handed-over", node, frame, loaders)
 
     def trouble_with(self, node: ast.AST, value: Value, frame: Frame) -> None:
         share = first_share(value)
         if not isinstance(share, Lost):
             share = Lost(share.loaders, "how to make the whole is not known")
         self.notes.trouble(
-            "metrics",
-            node,
-            frame,
-            share.loaders,
-            what="a value of one worker's share is used here",
-            why=share.why,
-            do=share.do,
+            "metrics", "share", node, frame, share.loaders, why=share.why, do=share.do
         )
 
 

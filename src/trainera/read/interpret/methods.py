@@ -87,7 +87,7 @@ class Methods(Part):
             return PLAIN
         many = function.attr == "extend" and isinstance(values[-1], Items | Many | Parameters)
         value = element(values[-1]) if many else values[-1]
-        outlives = not frame.lenient and (loop is None or owner.born is not loop)
+        outlives = frame.policy.follows_lifetimes and (loop is None or owner.born is not loop)
         if outlives and (holds_share(value) or self.machine.objects.of_a_batch(value)):
             value = self.machine.calls.gathered_arguments(node, frame)[-1]
         if has_parameters(owner) and isinstance(function.value, ast.Name):
@@ -106,7 +106,7 @@ class Methods(Part):
         known = self.machine.libraries.plain_method(node, name, owner, frame)
         if known is not None:
             return known
-        if frame.lenient:
+        if frame.policy.assumes_rows:
             positional, keywords = self.machine.calls.arguments(node, frame)
             values = [*positional, *keywords.values()]
             if any(isinstance(value, Share) for value in values):

@@ -37,13 +37,7 @@ class Namespaces(Part):
     def all_names(self, node: ast.Call, frame: Frame) -> None:
         """``locals()``, or code in a string: it may look at any variable, shares among them."""
         held = [value for value in (frame.env or {}).values() if holds_share(value)]
-        if held and not frame.lenient:
+        if held and frame.policy.gathers:
             self.notes.trouble(
-                "metrics",
-                node,
-                frame,
-                first_share(held[0]).loaders,
-                what="variables are reached by names that the analysis cannot follow",
-                why="some of them are of one worker's share of the batch",
-                do="name the variables in the code itself",
+                "metrics", "names-at-run-time", node, frame, first_share(held[0]).loaders
             )

@@ -53,16 +53,14 @@ class Notes:
         return Spot(node=node, file=frame.file, what=what)
 
     def trouble(
-        self,
-        rule: str,
-        node: ast.AST,
-        frame: Frame,
-        loaders: Nodes,
-        *,
-        what: str,
-        why: str,
-        do: str,
+        self, rule: str, code: str, node: ast.AST, frame: Frame, loaders: Nodes, **details: str
     ) -> None:
+        """Something that a rule refuses, which has the words for it (`REFUSALS`)."""
         self.facts.troubles[node, rule] = Trouble(
-            rule=rule, node=node, file=frame.file, loaders=loaders, what=what, why=why, do=do
+            rule=rule,
+            code=code,
+            node=node,
+            file=frame.file,
+            loaders=loaders,
+            details=tuple(details.items()),
         )

@@ -46,7 +46,7 @@ class Objects(Part):
 
     def of_this_batch(self, text: str, name: str, cls: Class, value: Value, frame: Frame) -> Value:
         """What an object holds of a batch; worth nothing if it may be of an earlier one."""
-        if frame.lenient:
+        if not frame.policy.follows_lifetimes:
             return value
         share = first_share(value) if holds_share(value) else self.of_a_batch(value)
         if share is None:

@@ -66,7 +66,7 @@ class Operators(Part):
             for node in (left_node, right_node):
                 self.notes.facts.escapes.pop((frame.context, node), None)
             return result
-        if frame.lenient:
+        if frame.policy.assumes_rows:
             rows = compatibility.meets_rows(left, right)
             return (
                 compatibility.recombined(rows)
@@ -114,7 +114,11 @@ class Operators(Part):
     ) -> Value | None:
         """Losses of two loaders' batches are added: each counts by its part of its own batch."""
         sides = ((left_node, left), (right_node, right))
-        if operator not in ("Add", "Sub") or frame.lenient or self.notes.facts.statistics:
+        if (
+            operator not in ("Add", "Sub")
+            or not frame.policy.gathers
+            or self.notes.facts.statistics
+        ):
             return None  # batch statistics of several loaders at once cannot be told apart
         if not isinstance(left, Mean | Sum | Blend) or not isinstance(right, Mean | Sum | Blend):
             return None
@@ -182,7 +186,9 @@ class Operators(Part):
             return PLAIN  # that it is a tensor is the same on all workers
         met = compatibility.meets_rows(*values)
         lost = (
-            compatibility.recombined(met) if met and frame.lenient else compatibility.mixed(*values)
+            compatibility.recombined(met)
+            if met and frame.policy.assumes_rows
+            else compatibility.mixed(*values)
         )
         if lost:
             return lost
@@ -195,7 +201,7 @@ class Operators(Part):
             return PLAIN  # what has as many rows in the slice has as many in the batch
         if any(isinstance(value, FirstOnly) for value in values):
             return PerWorker(ALONE)
-        if frame.lenient and others:
+        if frame.policy.assumes_rows and others:
             return Lost(others[0].loaders, "it is a comparison of figures of a slice")
         figures = all(isinstance(value, Mean | Sum | Count) for value in others)
         rows = tensors.combine(shards) if shards and figures and not met else None
@@ -212,16 +218,7 @@ class Operators(Part):
 
     def combines(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
         """A network is seen to combine rows of the batch."""
-        self.notes.trouble(
-            "network",
-            node,
-            frame,
-            loaders,
-            what="the network combines samples of a batch with each other",
-            why="a worker sees its slice only, so the result would differ",
-            do="use layers that treat samples one by one, or batch normalisation, "
-            "whose statistics are shared over the workers",
-        )
+        self.notes.trouble("network", "combines-samples", node, frame, loaders)
 
 
 def _of_numbers(value: Value) -> bool:

@@ -41,7 +41,12 @@ class Outliving(Part):
         if isinstance(target, ast.Name) and target.id in frame.nonlocals and holds_share(value):
             return self.machine.gathering.gather(expression or target, value, frame)
         loop = self.path.open_loops[-1] if self.path.open_loops else None
-        if expression is None or loop is None or frame.lenient or not holds_share(value):
+        if (
+            expression is None
+            or loop is None
+            or not frame.policy.follows_lifetimes
+            or not holds_share(value)
+        ):
             return value
         if isinstance(value, Share) and value.models:
             return value

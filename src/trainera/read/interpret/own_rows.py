@@ -15,7 +15,7 @@ class OwnRows(Part):
 
     def cut(self, node: ast.expr, rows: Shard, frame: Frame) -> Shard | None:
         """Rows of the whole batch, of which each worker takes its own; None if it cannot."""
-        text = None if frame.lenient else self.machine.loader_names.text(rows.loaders, frame)
+        text = self.machine.loader_names.text(rows.loaders, frame) if frame.policy.gathers else None
         if text is None:
             return None
         self.notes.facts.plain.discard((frame.context, node))
@@ -27,7 +27,7 @@ class OwnRows(Part):
         if not isinstance(value, Gathered) or not value.aligned or value.models:
             return value
         open_ones = frozenset().union(*(loop.loaders for loop in self.path.open_loops))
-        if not value.loaders & (open_ones | self.program.by_hand) and not frame.lenient:
+        if not value.loaders & (open_ones | self.program.by_hand) and frame.policy.gathers:
             return PLAIN  # kept until after the loop: a batch that all workers have whole
         return self.cut(node, Shard(value.loaders), frame) or value
 
@@ -44,7 +44,7 @@ class OwnRows(Part):
 
     def row_of_table(self, node: ast.Subscript, owner: Value, frame: Frame) -> Shard | None:
         """``class_weights[labels]``: every sample has a row of its own; None if it is not that."""
-        if frame.lenient or type(owner) not in (Value, LibraryObject, Const, Parameters):
+        if not frame.policy.gathers or type(owner) not in (Value, LibraryObject, Const, Parameters):
             return None
         key = self.machine.eval(node.slice, frame)
         numbers = isinstance(key, Shard) and key.dim == 0 and not key.mask

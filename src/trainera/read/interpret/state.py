@@ -8,6 +8,7 @@ from itertools import count
 from trainera.errors import Status, UserError
 from trainera.read.facts import Context, Decisions, LoopFact
 from trainera.read.interpret.freshness import Freshness
+from trainera.read.interpret.policy import STRICT, Policy
 from trainera.read.source.file import SourceFile
 from trainera.read.values import PartialCall, Value
 from trainera.read.values.join import join
@@ -25,8 +26,7 @@ class Frame:
     context: Context
     env: Env | None
     """Values of the local names; None after a return, raise, break or continue."""
-    lenient: bool = False
-    """Inside a network's own code: rows are taken to stay apart unless the code shows otherwise."""
+    policy: Policy = STRICT
     scope: int = 0
     outer: int | None = None
     is_module: bool = False

@@ -65,7 +65,7 @@ class Statements(Part):
         value: Value = Const(None)
         if node.value is not None:
             value = self.machine.eval(node.value, frame)
-            if holds_share(value) and not frame.lenient and frame.loops:
+            if holds_share(value) and frame.policy.gathers and frame.loops:
                 # The loop over these batches is here: outside, its weight would not be known.
                 value = self.machine.gathering.evaluate(node.value, frame)
         frame.returns = join(frame.returns, value) if frame.returns is not None else value

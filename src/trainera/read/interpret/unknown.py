@@ -29,7 +29,7 @@ class Unknown(Part):
     def call(self, name: str, node: ast.Call, frame: Frame) -> Value:
         positional, keywords = self.machine.calls.arguments(node, frame)
         values = [*positional, *keywords.values()]
-        if frame.lenient and any(isinstance(value, Share) for value in values):
+        if frame.policy.assumes_rows and any(isinstance(value, Share) for value in values):
             called = self.machine.eval(node.func, frame)
             self.machine.libraries.given_rows(called, node, values, frame)
             fields = named_fields(called.origin) if isinstance(called, LibraryObject) else []

@@ -13,7 +13,7 @@ class Writes(Part):
     def written(self, target: ast.Subscript, frame: Frame) -> None:
         """``x[…] = value``: all rows, or those of which a condition row by row holds."""
         owner = self.machine.eval(target.value, frame)
-        if frame.lenient or not isinstance(owner, Shard) or owner.nested:
+        if frame.policy.assumes_rows or not isinstance(owner, Shard) or owner.nested:
             return
         key = target.slice.elts[0] if isinstance(target.slice, ast.Tuple) else target.slice
         everything = isinstance(key, ast.Slice) and not (key.lower or key.upper or key.step)
@@ -23,16 +23,8 @@ class Writes(Part):
 
     def filled(self, target: ast.Subscript, value: Value, frame: Frame) -> None:
         """``x[:, :8] = x.roll(1, 0)[:, :8]``: a slice has no room for rows of the whole batch."""
-        if isinstance(value, Gathered) and value.rows and not frame.lenient:
-            self.notes.trouble(
-                "weight",
-                target,
-                frame,
-                value.loaders,
-                what="rows of the whole batch are written into a worker's slice",
-                why="the slice has fewer rows",
-                do="make a new tensor of both: torch.where(mask, one, other), or torch.cat",
-            )
+        if isinstance(value, Gathered) and value.rows and frame.policy.gathers:
+            self.notes.trouble("weight", "rows-do-not-fit", target, frame, value.loaders)
 
     def written_one_by_one(
         self, node: ast.For | ast.AsyncFor, iterable: Value, frame: Frame
@@ -43,11 +35,11 @@ class Writes(Part):
             values += node.iter.args
         given = [iterable, *(self.machine.eval(value, frame) for value in values[1:])]
         shards = [one for one in given if isinstance(one, Shard) and not one.nested]
-        if frame.lenient and shards and shards[0].dim == 0:
+        if frame.policy.inside_network and shards and shards[0].dim == 0:
             for part in (inner for statement in node.body for inner in ast.walk(statement)):
                 if _fills_own(part):
                     self.remembers(part, [shards[0]], frame)
-        if frame.lenient or not shards:
+        if frame.policy.assumes_rows or not shards:
             return
         names = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
         for part in (inner for statement in node.body for inner in ast.walk(statement)):
@@ -57,26 +49,10 @@ class Writes(Part):
     def remembers(self, node: ast.AST, values: list[Value], frame: Frame) -> None:
         """A network that keeps figures of its batches is no longer the same on all workers."""
         shares = [value for value in values if isinstance(value, Share)]
-        self.notes.trouble(
-            "network",
-            node,
-            frame,
-            shares[0].loaders,
-            what="the network keeps a figure of the batch it has just seen",
-            why="each worker sees its slice only, so the copies would drift apart",
-            do="compute it in the training loop, where it is combined over the workers",
-        )
+        self.notes.trouble("network", "remembers", node, frame, shares[0].loaders)
 
     def _writes_rows(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
-        self.notes.trouble(
-            "weight",
-            node,
-            frame,
-            loaders,
-            what="rows of a batch are changed by their number",
-            why="a row of a worker's slice has another number in the batch",
-            do="change all rows at once, or choose them by a mask: torch.where(mask, one, other)",
-        )
+        self.notes.trouble("weight", "rows-by-number", node, frame, loaders)
 
 
 def _changes(node: ast.AST, names: set[str]) -> bool:

@@ -36,16 +36,8 @@ class Files(Library):
         place, default = OPENERS.get(name, (1, "r"))
         mode = keywords.get("mode") or keywords.get("flag")
         mode = mode or (positional[place] if len(positional) > place else Const(default))
-        if not isinstance(mode, Const) and not frame.lenient:
-            self.notes.trouble(
-                "once",
-                node,
-                frame,
-                frozenset(),
-                what="whether this file is read or written is not known",
-                why="all workers may read it, but only one may write it",
-                do="give the mode as a constant",
-            )
+        if not isinstance(mode, Const) and frame.policy.arranges_side_effects:
+            self.notes.trouble("once", "unknown-mode", node, frame, frozenset())
         reads = isinstance(mode, Const) and isinstance(mode.value, str) and "r" in mode.value
         reads |= name == "numpy.memmap" and isinstance(mode, Const) and mode.value == "c"
         self.notes.facts.once.pop((frame.context, node), None)

@@ -35,15 +35,7 @@ class Meters(Library):
 
     def _adds_up_itself(self, node: ast.AST, frame: Frame) -> None:
         """A metric that cannot be told to leave the workers' figures alone."""
-        self.notes.trouble(
-            "torchmetrics",
-            node,
-            frame,
-            frozenset(),
-            what="this metric adds up the figures of all workers by itself",
-            why="it is given the figures of whole batches, so samples would count repeatedly",
-            do="use a metric of torchmetrics, or pass sync_on_compute=False to its constructor",
-        )
+        self.notes.trouble("torchmetrics", "adds-up-itself", node, frame, frozenset())
 
 
 def is_meter(name: str) -> bool:

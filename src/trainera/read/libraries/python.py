@@ -64,7 +64,7 @@ class Python(Library):
         if name == "int" and isinstance(first, Sum | Count):
             if isinstance(first, Count) or counts(node):
                 return tensors.without_gradient(first)
-            if frame.lenient and self._is_part_of_rows(node.args[0], frame):
+            if frame.policy.assumes_rows and self._is_part_of_rows(node.args[0], frame):
                 return Count(first.loaders)
         if name == "len" and isinstance(first, Shard):
             if first.nested:  # of a structure it is the number of its parts, not of samples
@@ -137,21 +137,19 @@ class Python(Library):
             if isinstance(first, Network) and not asks_for_list(node):
                 self.machine.libraries.given_away(node.args[0], first, frame)
             return PLAIN
-        if name == "print" and frame.lenient and any(holds_share(k) for k in positional):
+        if (
+            name == "print"
+            and frame.policy.inside_network
+            and any(holds_share(k) for k in positional)
+        ):
             self.notes.trouble(
-                "network",
-                node,
-                frame,
-                first_share(Items(tuple(positional))).loaders,
-                what="the network prints something of the batch it is given",
-                why="a worker would print something of its slice",
-                do="print it in the training loop, or not at all",
+                "network", "prints", node, frame, first_share(Items(tuple(positional))).loaders
             )
         if name == "open":
             return None  # what it opens is told by the library of files
         if name == "abs" and isinstance(first, Shard):
             return first
-        if frame.lenient and any(isinstance(k, Share) for k in positional):
+        if frame.policy.assumes_rows and any(isinstance(k, Share) for k in positional):
             return self.machine.unknown.assumed(node, positional, frame)
         made = gathered_of(*self.machine.calls.gathered_arguments(node, frame))
         if name in ("set", "frozenset") and not isinstance(made, Gathered):

@@ -50,7 +50,8 @@ class Randomness(Library):
         if name in drawing.ENTROPY or (name in drawing.SELF_SEEDED and is_unseeded(node)):
             # Agreed upon where it is drawn: nobody could follow it from there.
             self.machine.agreement.agreed(node, PerWorker("a seed of its own"), frame)
-            return self._by_chance(node, frame) if frame.lenient else LibraryObject(node, name)
+            agreed = frame.policy.arranges_side_effects
+            return LibraryObject(node, name) if agreed else self._by_chance(node, frame)
         if name in drawing.SYSTEM_RANDOM or (name in drawing.SEEDS and is_unseeded(node)):
             return self._by_chance(node, frame)
         if name in drawing.SEEDS or name in drawing.SELF_SEEDED:
@@ -75,7 +76,7 @@ class Randomness(Library):
             drawn = self._drawn_by(owner, name, node, frame)
             if drawn is not None:
                 return drawn
-        if name in ("seed", "manual_seed") and not frame.lenient:
+        if name in ("seed", "manual_seed") and frame.policy.arranges_side_effects:
             if not node.args and not node.keywords:
                 return self._by_chance(node, frame)
             self._agreed_arguments(node, frame)
@@ -101,15 +102,7 @@ class Randomness(Library):
 
     def _by_chance(self, node: ast.Call, frame: Frame) -> Value:
         """Random numbers that no seed can make agree."""
-        self.notes.trouble(
-            "agree",
-            node,
-            frame,
-            frozenset(),
-            what="the random numbers are seeded anew by chance",
-            why="each worker would draw others, and build and split differently",
-            do="give a number as the seed, or leave the call out",
-        )
+        self.notes.trouble("agree", "seeded-by-chance", node, frame, frozenset())
         return PLAIN
 
     def _made_to_size(self, name: str, last: str, node: ast.Call, frame: Frame) -> Value | None:
@@ -121,7 +114,7 @@ class Randomness(Library):
         self.notes.facts.cuts.pop((frame.context, node), None)
         positional, keywords = self.machine.calls.arguments(node, frame)
         seeded = name in drawing.OWN_RANDOM and "generator" in keywords
-        alike = alike or (seeded and not frame.lenient)
+        alike = alike or (seeded and frame.policy.gathers)
         if alike:
             self.notes.facts.plain.add((frame.context, node))
             self.path.together()  # a worker that left one out would go on with other numbers
@@ -139,9 +132,17 @@ class Randomness(Library):
             return self._cut_out(rows, node, frame) if alike else rows
         values = [*positional, *keywords.values()]
         once = name in drawing.OWN_RANDOM and not any(map(holds_share, values))
-        if last == "dropout" and frame.lenient:  # what is no share there is hardly seen to be none
+        if (
+            last == "dropout" and frame.policy.assumes_rows
+        ):  # what is no share there is hardly seen to be none
             once &= bool(node.args) and isinstance(node.args[0], ast.Attribute)
-        if once and frame.lenient and self.path.open_loops and sizes and last in BY_SIZE:
+        if (
+            once
+            and frame.policy.inside_network
+            and self.path.open_loops
+            and sizes
+            and last in BY_SIZE
+        ):
             return self._drawn_in_network(name, node, frame)
         if once and self.path.open_loops:
             drawn = self._drawn_for_all(name, node, frame)
@@ -150,10 +151,10 @@ class Randomness(Library):
                 if sizes and isinstance(drawn, LibraryObject)
                 else drawn
             )
-        if alike and sizes and self.path.open_loops and not frame.lenient:
+        if alike and sizes and self.path.open_loops and frame.policy.gathers:
             if not any(map(holds_share, values)):
                 return self._for_everyone(node, sizes)
-        if frame.lenient and any(isinstance(value, Share) for value in sizes):
+        if frame.policy.assumes_rows and any(isinstance(value, Share) for value in sizes):
             return self.machine.unknown.assumed(node, list(sizes), frame)
         figures = [value for value in values if holds_share(value)]
         if figures and self.path.open_loops and all(isinstance(value, Count) for value in figures):
@@ -190,7 +191,7 @@ class Randomness(Library):
         """A tensor that is no share is filled with random numbers while a batch is trained on."""
         function = node.func
         assert isinstance(function, ast.Attribute)
-        if isinstance(function.value, ast.Call) and not frame.lenient:
+        if isinstance(function.value, ast.Call) and frame.policy.gathers:
             # It has just been made: this is all there is of it.
             return self._drawn_for_all(name, node, frame)
         self._fills_by_chance(node, name, frame)
@@ -198,7 +199,7 @@ class Randomness(Library):
 
     def _drawn_for_all(self, name: str, node: ast.Call, frame: Frame) -> Value:
         """A draw that belongs to the whole batch: all workers use the first one's."""
-        if frame.lenient:
+        if not frame.policy.arranges_side_effects:
             return BY_CHANCE
         self.machine.agreement.agreed(node, BY_CHANCE, frame)
         return LibraryObject(node, name)
@@ -225,7 +226,7 @@ class Randomness(Library):
     def _drawn_for_the_batch(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
         """A draw by how many samples there are: the same for all workers, from the whole number."""
         order = name in ("torch.randperm", "numpy.random.permutation")
-        if frame.lenient or not (order or name in drawing.OWN_RANDOM):
+        if not frame.policy.gathers or not (order or name in drawing.OWN_RANDOM):
             return None
         whole = gathered_of(*self.machine.calls.gathered_arguments(node, frame))
         if name in drawing.OWN_RANDOM:
@@ -233,15 +234,7 @@ class Randomness(Library):
         return replace(whole, rows=True, order=order) if isinstance(whole, Gathered) else whole
 
     def _fills_by_chance(self, node: ast.AST, name: str, frame: Frame) -> None:
-        self.notes.trouble(
-            "agree",
-            node,
-            frame,
-            frozenset(),
-            what="a tensor is filled with random numbers in the loop over batches",
-            why=f"by '{name}' each worker would put others into it, and go on with them",
-            do="draw them with torch.randn_like or torch.rand_like and add or copy them",
-        )
+        self.notes.trouble("agree", "filled-by-chance", node, frame, frozenset(), name=name)
 
     def _cut_out(self, rows: Shard, node: ast.Call, frame: Frame) -> Value:
         """Rows that are drawn for the whole batch: the slice's are cut out of them."""

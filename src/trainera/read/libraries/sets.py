@@ -27,7 +27,7 @@ class Sets(Library):
             return
         key = (frame.context, node)
         self.notes.facts.agree.pop(key, None)
-        if frame.lenient or _goes_nowhere(node, frame.file):
+        if not frame.policy.arranges_side_effects or _goes_nowhere(node, frame.file):
             return
         self.notes.facts.agree[key] = Spot(node=node, file=frame.file, what=SET_ORDER)
         self.path.together()
@@ -51,16 +51,8 @@ class Sets(Library):
             for argument in node.args:
                 self.machine.gathering.evaluate(argument, frame)
             return HashOrdered()
-        if name == "pop" and not frame.lenient:
-            self.notes.trouble(
-                "agree",
-                node,
-                frame,
-                frozenset(),
-                what="some item is taken out of a set",
-                why="which one differs from worker to worker",
-                do="use a list, or sort the set first",
-            )
+        if name == "pop" and frame.policy.arranges_side_effects:
+            self.notes.trouble("agree", "item-of-set", node, frame, frozenset())
             return PLAIN
         return None
 
@@ -70,15 +62,7 @@ class Sets(Library):
         self.machine.agreement.needed_by_all(node, positional, frame)
         value = self.machine.gathering.evaluate(node.args[0], frame) if node.args else PLAIN
         if not (isinstance(value, Const) and isinstance(value.value, int)):
-            self.notes.trouble(
-                "agree",
-                node,
-                frame,
-                frozenset(),
-                what="hash() is used",
-                why="it gives another number for a string in every process",
-                do="use zlib.crc32 of the encoded string",
-            )
+            self.notes.trouble("agree", "hash", node, frame, frozenset())
         return PLAIN
 
 

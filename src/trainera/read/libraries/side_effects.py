@@ -42,7 +42,7 @@ class SideEffects(Library):
         writes = name == "sqlite3.connect" and self._writes_tables(node)
         writes |= name == "lmdb.open" and all(k.arg != "readonly" for k in node.keywords)
         if name in effects.ONCE or logs_to_file or writes:
-            if not frame.lenient:
+            if frame.policy.arranges_side_effects:
                 for argument, value in zip(
                     node.args, self.machine.calls.gathered_arguments(node, frame), strict=False
                 ):
@@ -94,7 +94,7 @@ class SideEffects(Library):
 
     def plain_method(self, node: ast.Call, name: str, owner: Value, frame: Frame) -> Value | None:
         key = (frame.context, node)
-        if name == "extractall" and not frame.lenient:
+        if name == "extractall" and frame.policy.arranges_side_effects:
             self.machine.calls.gathered_arguments(node, frame)
             self.notes.facts.in_turn[key] = self.notes.spot(node, frame, name)
             self.path.together()
@@ -102,7 +102,7 @@ class SideEffects(Library):
         opens = name == "open" and bool(node.args) and "r" not in ast.unparse(node.args[0])
         moves = isinstance(owner, LibraryObject) and owner.name.startswith("pathlib.")
         opens = opens or (moves and name in ("rename", "replace"))
-        if (name in effects.ONCE_METHODS or opens) and not frame.lenient:
+        if (name in effects.ONCE_METHODS or opens) and frame.policy.arranges_side_effects:
             self.machine.calls.gathered_arguments(node, frame)
             self.notes.facts.once[key] = self.notes.spot(node, frame, name)
             self.path.together()

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from trainera.plan import Action, Edit, Insert, Note, Refusal, Wrap
 from trainera.read.facts import Facts, Spot, Trouble
@@ -50,8 +51,21 @@ def cannot_grow(file: SourceFile, node: ast.AST) -> Refusal:
     return refuse("handmade", file, node, what, why, do)
 
 
-def refusal_of(trouble: Trouble) -> Refusal:
-    return refuse(trouble.rule, trouble.file, trouble.node, trouble.what, trouble.why, trouble.do)
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """What a refusal says. Names in braces are given by what was found."""
+
+    what: str
+    why: str
+    do: str
+
+
+def refusal_of(trouble: Trouble, words: Words) -> Refusal:
+    """What the reading ran into, in the words of its rule."""
+    what, why, do = (
+        text.format(**dict(trouble.details)) for text in (words.what, words.why, words.do)
+    )
+    return refuse(trouble.rule, trouble.file, trouble.node, what, why, do)
 
 
 def spots(records: Iterable[Spot]) -> dict[ast.AST, list[Spot]]:

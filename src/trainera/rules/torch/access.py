@@ -27,9 +27,17 @@ from collections.abc import Iterator
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts
-from trainera.rules.torch._tools import Finding, edit, spots, wrap
+from trainera.rules.torch._tools import Finding, Words, edit, spots, wrap
 
 NAME = "access"
+
+REFUSALS = {
+    "saved-inside": Words(
+        what="the network is saved inside of something else",
+        why="its wrapper would be saved with it, and the original could not load it",
+        do="save the network's state_dict()",
+    ),
+}
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:

@@ -29,9 +29,32 @@ from trainera.read.facts import Facts
 from trainera.read.interpret.agreement import ALONE
 from trainera.read.libraries.randomness import BY_CHANCE
 from trainera.read.libraries.sets import SET_ORDER
-from trainera.rules.torch._tools import Finding, edit, refuse, spots, wrap
+from trainera.rules.torch._tools import Finding, Words, edit, refuse, spots, wrap
 
 NAME = "agree"
+
+REFUSALS = {
+    "filled-by-chance": Words(
+        what="a tensor is filled with random numbers in the loop over batches",
+        why="by '{name}' each worker would put others into it, and go on with them",
+        do="draw them with torch.randn_like or torch.rand_like and add or copy them",
+    ),
+    "hash": Words(
+        what="hash() is used",
+        why="it gives another number for a string in every process",
+        do="use zlib.crc32 of the encoded string",
+    ),
+    "item-of-set": Words(
+        what="some item is taken out of a set",
+        why="which one differs from worker to worker",
+        do="use a list, or sort the set first",
+    ),
+    "seeded-by-chance": Words(
+        what="the random numbers are seeded anew by chance",
+        why="each worker would draw others, and build and split differently",
+        do="give a number as the seed, or leave the call out",
+    ),
+}
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:

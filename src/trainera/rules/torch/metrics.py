@@ -24,9 +24,27 @@ from collections.abc import Iterator
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts, by_node
-from trainera.rules.torch._tools import Finding, edit, refuse, wrap
+from trainera.rules.torch._tools import Finding, Words, edit, refuse, wrap
 
 NAME = "metrics"
+
+REFUSALS = {
+    "names-at-run-time": Words(
+        what="variables are reached by names that the analysis cannot follow",
+        why="some of them are of one worker's share of the batch",
+        do="name the variables in the code itself",
+    ),
+    "object-handed-over": Words(
+        what="an object that holds something of a batch is kept or handed over here",
+        why="what is done with it there cannot be seen",
+        do="keep or hand over the values themselves",
+    ),
+    "share": Words(
+        what="a value of one worker's share is used here",
+        why="{why}",
+        do="{do}",
+    ),
+}
 REASONS = {
     "combine": "each part made whole: the mean, the sum or the rows of the whole batch",
     "mean": "the mean over the whole batch, not over one worker's slice",

@@ -26,9 +26,23 @@ from collections.abc import Iterator
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options, Through
 from trainera.read.facts import Facts
-from trainera.rules.torch._tools import Finding, edit, spots
+from trainera.rules.torch._tools import Finding, Words, edit, spots
 
 NAME = "once"
+
+REFUSALS = {
+    "first-worker-only": Words(
+        what="all workers need a value that only the first one has",
+        why="it comes from a file or a service that only the first worker writes to",
+        do="take the value from where the script has it itself, or read it from a file "
+        'opened with mode "r"',
+    ),
+    "unknown-mode": Words(
+        what="whether this file is read or written is not known",
+        why="all workers may read it, but only one may write it",
+        do="give the mode as a constant",
+    ),
+}
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:

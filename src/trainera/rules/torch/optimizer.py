@@ -32,10 +32,23 @@ from trainera.engines.base import Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts
 from trainera.read.source.file import SourceFile
-from trainera.rules.torch._tools import Finding, edit, refusal_of, wrap
+from trainera.rules.torch._tools import Finding, Words, edit, refusal_of, wrap
 from trainera.rules.torch.wrap import carriers
 
 NAME = "optimizer"
+
+REFUSALS = {
+    "closure": Words(
+        what="the optimizer's step is given a closure",
+        why="it would evaluate the loss on one worker's share",
+        do="compute loss and gradients before step() and call it without arguments",
+    ),
+    "lbfgs": Words(
+        what="LBFGS evaluates the loss several times a step",
+        why="its closure decides from one worker's share how far to go",
+        do="use a first-order optimizer such as Adam or SGD",
+    ),
+}
 ASSEMBLY = frozenset({"list", "tuple", "filter", "chain", "itertools"})
 """What may stand around parameters without adding any."""
 
@@ -43,7 +56,7 @@ ASSEMBLY = frozenset({"list", "tuple", "filter", "chain", "itertools"})
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     for trouble in facts.troubles.values():
         if trouble.rule == NAME:
-            yield refusal_of(trouble)
+            yield refusal_of(trouble, REFUSALS[trouble.code])
     if engine.optimizer is None:
         return
     for node in facts.optimizers:

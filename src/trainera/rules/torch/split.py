@@ -43,9 +43,32 @@ from trainera.plan import Options
 from trainera.read.facts import Facts, LoaderFact, LoopFact
 from trainera.read.totals import deferrable
 from trainera.read.values import Function, Qualified, Value
-from trainera.rules.torch._tools import Finding, after, cannot_grow, edit, named, wrap
+from trainera.rules.torch._tools import Finding, Words, after, cannot_grow, edit, named, wrap
 
 NAME = "split"
+
+REFUSALS = {
+    "collected": Words(
+        what="batches of a loader are collected",
+        why="each worker would collect its slices of them, which are no batches",
+        do="loop over the loader; a single batch is taken by next(iter(loader))",
+    ),
+    "cycle": Words(
+        what="itertools.cycle keeps the batches of the first pass",
+        why="what a slice of a batch that comes again weighs is not known any more",
+        do="begin a new pass when one ends: while True: for batch in loader: …",
+    ),
+    "loader-given-away": Words(
+        what="a library is given the loader",
+        why="what it does with the batches cannot be seen",
+        do="loop over the loader in the script itself",
+    ),
+    "two-batches": Words(
+        what="two batches of one loader are taken at once",
+        why="what a slice weighs is known of the latest batch only",
+        do="use the first batch before the next one is taken",
+    ),
+}
 ROW_BY_ROW = {
     *("zip", "list", "tuple", "stack", "tensor", "as_tensor", "from_numpy", "default_collate"),
     *("LongTensor", "FloatTensor", "Tensor", "array", "asarray", "float", "int", "long", "append"),

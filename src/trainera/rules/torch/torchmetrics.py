@@ -22,9 +22,17 @@ from collections.abc import Iterator
 from trainera.engines.base import Engine
 from trainera.plan import Keyword, Options
 from trainera.read.facts import Facts
-from trainera.rules.torch._tools import Finding, edit, spots
+from trainera.rules.torch._tools import Finding, Words, edit, spots
 
 NAME = "torchmetrics"
+
+REFUSALS = {
+    "adds-up-itself": Words(
+        what="this metric adds up the figures of all workers by itself",
+        why="it is given the figures of whole batches, so samples would count repeatedly",
+        do="use a metric of torchmetrics, or pass sync_on_compute=False to its constructor",
+    ),
+}
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:

@@ -42,9 +42,47 @@ from trainera.engines.base import CREW, Engine
 from trainera.plan import Note, Options
 from trainera.read.facts import Backward, Facts, by_node
 from trainera.read.values import Blend, Gathered, Lost, Mean, Shard, Share, Sum
-from trainera.rules.torch._tools import Finding, edit, refuse, wrap
+from trainera.rules.torch._tools import Finding, Words, edit, refuse, wrap
 
 NAME = "weight"
+
+REFUSALS = {
+    "changed-in-place": Words(
+        what="a part of a batch is changed in place",
+        why="what '{name}' does to a slice is not known",
+        do="use a function that gives a new tensor",
+    ),
+    "gradient-of-batch": Words(
+        what="the gradient with respect to the batch itself is read from .grad",
+        why="backward() leaves there what is to be averaged over the workers, which is larger",
+        do="compute it with torch.autograd.grad(loss, x)[0]",
+    ),
+    "gradients-by-hand": Words(
+        what="gradients are computed by torch.autograd.grad",
+        why="they would be those of one worker's slice: only backward() has them averaged",
+        do="use backward(), or train this script on one worker",
+    ),
+    "holds-rows": Words(
+        what="a tensor is made to hold the rows of a batch",
+        why="after '{name}' it would hold those of the whole batch on every worker",
+        do="make a new tensor for each batch",
+    ),
+    "loss-changed": Words(
+        what="the loss function is changed after it was made",
+        why="how it reduces can no longer be told",
+        do="give the loss its arguments when it is made",
+    ),
+    "rows-by-number": Words(
+        what="rows of a batch are changed by their number",
+        why="a row of a worker's slice has another number in the batch",
+        do="change all rows at once, or choose them by a mask: torch.where(mask, one, other)",
+    ),
+    "rows-do-not-fit": Words(
+        what="rows of the whole batch are written into a worker's slice",
+        why="the slice has fewer rows",
+        do="make a new tensor of both: torch.where(mask, one, other), or torch.cat",
+    ),
+}
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:

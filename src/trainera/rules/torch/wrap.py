@@ -39,9 +39,17 @@ from trainera.plan import Keyword, Options, Unwrap
 from trainera.read.facts import Carrier, Facts, Freeze, Spot
 from trainera.read.source.file import SourceFile
 from trainera.read.values import Nodes
-from trainera.rules.torch._tools import Finding, after, edit, refuse, wrap
+from trainera.rules.torch._tools import Finding, Words, after, edit, refuse, wrap
 
 NAME = "wrap"
+
+REFUSALS = {
+    "layer-replaced": Words(
+        what="a layer is replaced after the network was wrapped",
+        why="gradients of the new layer would not be averaged",
+        do="put the network together before it is used or passed on",
+    ),
+}
 
 
 def carriers(facts: Facts) -> dict[ast.AST, Carrier]:

@@ -52,7 +52,7 @@ class Autograd(TorchPart):
         key = (frame.context, node.func)
         self.notes.facts.alike.pop(key, None)
         self.notes.facts.unlike.discard(key)
-        inside = bool(self.path.open_loops) and not frame.lenient and not model.part
+        inside = bool(self.path.open_loops) and frame.policy.watches_networks and not model.part
         if inside and self.path.mode != "eval" and not any(holds_share(value) for value in values):
             self.notes.facts.alike[key] = self.notes.spot(node.func, frame, "")
         elif inside and self.path.mode != "eval":
@@ -67,7 +67,7 @@ class Autograd(TorchPart):
         if (
             not isinstance(value, Gathered)
             or not known
-            or frame.lenient
+            or not frame.policy.watches_networks
             or self.path.mode == "eval"
         ):
             return value
@@ -82,16 +82,19 @@ class Autograd(TorchPart):
         """A network is given the whole batch: what it draws, each worker draws for itself."""
         dropout = any(b"ropout" in file.source for file in self.program.files.values())
         chance = dropout or self.notes.facts.hidden
-        if not chance or frame.lenient or self.path.mode == "eval" or not self.path.open_loops:
+        if (
+            not chance
+            or not frame.policy.watches_networks
+            or self.path.mode == "eval"
+            or not self.path.open_loops
+        ):
             return
         self.notes.trouble(
             "network",
+            "same-with-dropout",
             node,
             frame,
             frozenset().union(*(k.loaders for k in values if isinstance(k, Gathered | Share))),
-            what="a network is given the same on every worker, and there may be dropout",
-            why="each worker would drop other values, and none those of the sequential script",
-            do="compute what needs the whole batch after the network, from what it gives",
         )
 
     def backward(self, node: ast.Call, function: ast.Attribute, frame: Frame) -> Value:
@@ -130,15 +133,7 @@ class Autograd(TorchPart):
         return PLAIN
 
     def hooked(self, node: ast.Call, frame: Frame) -> None:
-        self.notes.trouble(
-            "network",
-            node,
-            frame,
-            frozenset(),
-            what="a hook is given gradients while they are computed",
-            why="on each worker they are of its own slice: they are averaged after that",
-            do="change the gradients between backward() and the optimizer's step",
-        )
+        self.notes.trouble("network", "gradient-hook", node, frame, frozenset())
 
     def graded_by_hand(self, node: ast.Call, frame: Frame) -> Value:
         """`torch.autograd.grad`: with respect to samples, each worker computes those of its own."""
@@ -154,15 +149,7 @@ class Autograd(TorchPart):
                 once = isinstance(again, Const) and not again.value
                 models = frozenset() if once else outputs.models
                 return Items(tuple(replace(row, models=models) for row in rows))
-        self.notes.trouble(
-            "weight",
-            node,
-            frame,
-            frozenset(),
-            what="gradients are computed by torch.autograd.grad",
-            why="they would be those of one worker's slice: only backward() has them averaged",
-            do="use backward(), or train this script on one worker",
-        )
+        self.notes.trouble("weight", "gradients-by-hand", node, frame, frozenset())
         return PLAIN
 
     def _adds_up(self, value: ast.expr, outputs: Share, frame: Frame) -> bool:

@@ -102,7 +102,11 @@ class Torch(Library):
             return self.layers.make(name, last, node, frame)
         if name.startswith(names.OPTIMIZERS):
             return self._from_optim(name, last, node, frame)
-        if name == "torch.utils.checkpoint.checkpoint" and frame.lenient and node.args:
+        if (
+            name == "torch.utils.checkpoint.checkpoint"
+            and frame.policy.inside_network
+            and node.args
+        ):
             return self.networks.checkpointed(node, frame)
         if name == "torch.autograd.grad" and self.path.open_loops:
             return self.autograd.graded_by_hand(node, frame)
@@ -144,7 +148,7 @@ class Torch(Library):
         name = function.attr
         if name in ("append", "extend") and isinstance(function.value, ast.Subscript):
             self.optimizers.sorted_into_groups(node, function.value, frame)
-        if name in GRADIENT_HOOKS and not frame.lenient:
+        if name in GRADIENT_HOOKS and frame.policy.watches_networks:
             self.autograd.hooked(node, frame)
         if isinstance(owner, Network):
             return self.networks.method(node, function, owner, frame)
@@ -182,7 +186,7 @@ class Torch(Library):
         self.notes.facts.bare.pop((frame.context, node.value), None)
         if isinstance(owner, Network):
             return self.networks.attribute(node, owner, frame)
-        if isinstance(owner, Parameters) and node.attr == "grad" and not frame.lenient:
+        if isinstance(owner, Parameters) and node.attr == "grad" and frame.policy.watches_networks:
             return self.autograd.gradient_read(node, owner.models, frame)
         return None
 
@@ -222,7 +226,7 @@ class Torch(Library):
         if isinstance(made, Gathered | PerWorker):
             by_rows = name.startswith("torch.") and name.rpartition(".")[2] in tables.ROW_BY_ROW
             return row_by_row(*arguments) if by_rows else None
-        made_in_network = frame.lenient and name.split(".")[0] not in names.NO_LAYERS
+        made_in_network = frame.policy.inside_network and name.split(".")[0] not in names.NO_LAYERS
         if made_in_network or name.startswith(names.ZOOS):
             self.notes.facts.hidden = True
         return None
@@ -233,7 +237,7 @@ class Torch(Library):
     def function_called(
         self, function: Function, node: ast.Call, value: Value, frame: Frame
     ) -> Value:
-        if not isinstance(function.bound, Network) or frame.lenient:
+        if not isinstance(function.bound, Network) or not frame.policy.watches_networks:
             return value
         model, through = self.wrapping.goes_through(node, value, frame)
         return add_network(value, model or function.bound, node, bypass=not through)
@@ -272,12 +276,16 @@ class Torch(Library):
                 self.machine.names.bind(target.value.id, free, frame)
         if isinstance(owner, Network) and not owner.part:
             self.wrapping.altered(target, owner, value, frame)
-        if isinstance(owner, Network) and owner.cls is not None and frame.lenient:
+        if isinstance(owner, Network) and owner.cls is not None and frame.policy.inside_network:
             if isinstance(value, Mean | Sum):
                 self.machine.writes.remembers(target, [value], frame)
 
     def item_set(self, target: ast.Subscript, value: Value, frame: Frame) -> None:
-        if frame.lenient and holds_share(value) and self.networks.is_buffer(target.value, frame):
+        if (
+            frame.policy.inside_network
+            and holds_share(value)
+            and self.networks.is_buffer(target.value, frame)
+        ):
             self.machine.writes.remembers(target, [first_share(value)], frame)
 
     def looped_over(self, node: ast.expr, value: Value, frame: Frame) -> None:

@@ -54,15 +54,7 @@ class Losses(TorchPart):
 
     def altered(self, target: ast.Attribute, frame: Frame) -> None:
         """Something is set on a loss function."""
-        self.notes.trouble(
-            "weight",
-            target,
-            frame,
-            frozenset(),
-            what="the loss function is changed after it was made",
-            why="how it reduces can no longer be told",
-            do="give the loss its arguments when it is made",
-        )
+        self.notes.trouble("weight", "loss-changed", target, frame, frozenset())
 
     def weigh(self, loss: LossFunction, node: ast.Call, loaders: Nodes, frame: Frame) -> str | None:
         """Has the loss weighed by what its mean is over; answers why not, if that cannot be."""
@@ -92,7 +84,7 @@ class Losses(TorchPart):
                 self.notes.facts.plain.add((frame.context, node))
             return gathered_of(*values)
         rows_of_all = compatibility.meets_rows(*values)
-        if rows_of_all and not frame.lenient:
+        if rows_of_all and frame.policy.gathers:
             return gathered_of(*self.machine.calls.gathered_arguments(node, frame))
         lost = (
             compatibility.recombined(rows_of_all) if rows_of_all else compatibility.mixed(*values)
@@ -108,7 +100,7 @@ class Losses(TorchPart):
             if why is not None:
                 return Lost(loaders, why, models=models)
         if any(isinstance(share, Shard) and share.ragged for share in shares):
-            if loss.reduction != "sum" and frame.lenient:
+            if loss.reduction != "sum" and not frame.policy.gathers:
                 why = "its mean is over rows picked by a condition, not over the samples"
                 return Lost(loaders, why, models=models)
             if loss.reduction != "sum":

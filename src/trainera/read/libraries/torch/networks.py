@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import reduce
 
 from trainera.read.facts import Spot
+from trainera.read.interpret.policy import NETWORK
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries.meters import is_meter
 from trainera.read.libraries.randomness import BY_CHANCE
@@ -48,7 +49,7 @@ class Networks(TorchPart):
 
     def attribute(self, node: ast.Attribute, owner: Network, frame: Frame) -> Value:
         name = node.attr
-        if name == "grad" and owner.part and not frame.lenient:
+        if name == "grad" and owner.part and frame.policy.watches_networks:
             return self.torch.autograd.gradient_read(node, owner.origins, frame)
         if owner.parallel and name == "module":
             self.notes.facts.bare.pop((frame.context, node.value), None)
@@ -56,7 +57,7 @@ class Networks(TorchPart):
         self.torch.wrapping.through_wrapper(node.value, owner, frame, name)
         inner = replace(owner, wrapped=False)
         if owner.cls is not None:
-            if not frame.lenient and loose_parameter(owner.cls.node, name):
+            if frame.policy.watches_networks and loose_parameter(owner.cls.node, name):
                 spot = Spot(node=node, file=frame.file, what=name)
                 self.notes.facts.loose[frame.context, node] = spot
             found = self.machine.objects.member(inner, owner.cls, name, frame)
@@ -70,7 +71,7 @@ class Networks(TorchPart):
                 )
         if name == "training":
             return PLAIN
-        if self.path.open_loops and not frame.lenient and not owner.part:
+        if self.path.open_loops and frame.policy.watches_networks and not owner.part:
             for origin in owner.origins:
                 self.notes.facts.aside[origin] = Spot(node=node, file=frame.file, what=name)
         return replace(inner, cls=None, part=True)
@@ -94,15 +95,7 @@ class Networks(TorchPart):
                 self.path.mode = "either" if unknown else "eval" if off else "train"
             return owner
         if name.startswith("register_") and "hook" in name:
-            self.notes.trouble(
-                "network",
-                node,
-                frame,
-                frozenset(),
-                what="a hook looks into the network while it runs",
-                why="on each worker it would see a slice of the batch",
-                do="return what it needs from forward() instead",
-            )
+            self.notes.trouble("network", "forward-hook", node, frame, frozenset())
         if name == "requires_grad_":
             self.torch.optimizers.frees(node, owner, frame)
         if name in tables.MOVES or name in names.SAME_MODEL:
@@ -127,7 +120,8 @@ class Networks(TorchPart):
         if any(isinstance(value, Share) for value in values):
             given = self.machine.unknown.assumed(node, values, frame)
             self.torch.layers.unseen(found or PLAIN)
-            return given if frame.lenient else add_network(given, owner, node, bypass=True)
+            watched = frame.policy.watches_networks
+            return add_network(given, owner, node, bypass=True) if watched else given
         self.machine.calls.gathered_arguments(node, frame)
         return PLAIN
 
@@ -135,7 +129,7 @@ class Networks(TorchPart):
         """A layer that is computed again on the way back, to save memory."""
         layer, *rest = self.machine.calls.arguments(node, frame)[0]
         if isinstance(layer, Function):
-            return self.machine.functions.run(layer, rest, {}, frame, lenient=True)
+            return self.machine.functions.run(layer, rest, {}, frame, policy=NETWORK)
         if isinstance(layer, Network):
             values = [self._forward_of(layer, cls, rest, {}, frame) for cls in layer.classes]
             return reduce(join, values)
@@ -146,7 +140,7 @@ class Networks(TorchPart):
         values = [*positional, *keywords.values()]
         if model.wrapped is None and not model.part:
             self.notes.facts.bare.pop((frame.context, node.func), None)
-        if any(holds_share(value) for value in values) and not frame.lenient:
+        if any(holds_share(value) for value in values) and frame.policy.watches_networks:
             self.torch.autograd.begins(model, node, frame)
         self.torch.autograd.given_the_same(model, node, values, frame)
         if "Dropout" in model.layer and self.path.open_loops and not any(map(holds_share, values)):
@@ -162,7 +156,7 @@ class Networks(TorchPart):
             if result is not None and holds_share(result):
                 return result
             return self.torch.autograd.by_every_worker(model, node, values, frame)
-        if isinstance(result, Gathered) and not frame.lenient:
+        if isinstance(result, Gathered) and frame.policy.gathers:
             return result  # a loss of the script's own that needs the whole batch
         shards = [value for value in values if isinstance(value, Shard)]
         inside = [value for value in flat(Items(tuple(values))) if isinstance(value, Shard)]
@@ -185,7 +179,8 @@ class Networks(TorchPart):
                 result = replace(shards[0], nested=not model.layer, rank=None, vague=False)
                 if model.layer in PAIR_LAYERS:  # with hidden states or weights, laid out otherwise
                     result = Items((result, replace(result, dim=None, nested=True)))
-        return result if frame.lenient else add_network(result, model, node, bypass=model.part)
+        watched = frame.policy.watches_networks
+        return add_network(result, model, node, bypass=model.part) if watched else result
 
     def unaccounted(self, node: ast.Call, frame: Frame) -> tuple[Class, ...]:
         """Networks of the script's own that nobody is seen to make: a registry may have them."""
@@ -209,7 +204,7 @@ class Networks(TorchPart):
             made = self.machine.objects.attribute(cls, "__init__")
             if isinstance(made, Function):
                 bound = replace(made, bound=Network(frozenset({node}), cls))
-                self.machine.functions.run(bound, [], {}, frame, lenient=True)
+                self.machine.functions.run(bound, [], {}, frame, policy=NETWORK)
         return kept
 
     def _inputs(
@@ -220,7 +215,7 @@ class Networks(TorchPart):
         for part in parts:
             self.notes.facts.cuts.pop((frame.context, part), None)
         positional, keywords = self.machine.calls.arguments(node, frame)
-        if frame.lenient or len(parts) != len(positional) + len(keywords):
+        if not frame.policy.gathers or len(parts) != len(positional) + len(keywords):
             return positional, keywords
         if "**" in keywords or not self.torch.layers.learns(model):
             return positional, keywords
@@ -246,15 +241,13 @@ class Networks(TorchPart):
         forward = self.machine.objects.member(one, cls, "forward", frame)
         if not isinstance(forward, Function):
             return None
-        lenient = (
-            frame.lenient
-            or self.torch.layers.has_layers(cls)
-            or bool(model.origins & self.notes.facts.trained)
-        )
-        if lenient:
+        policy = frame.policy
+        if self.torch.layers.has_layers(cls) or model.origins & self.notes.facts.trained:
+            policy = NETWORK  # and not a loss of the script's own
+        if policy.assumes_rows:
             positional = [not_vague(value) for value in positional]
             keywords = {name: not_vague(value) for name, value in keywords.items()}
-        return self.machine.functions.run(forward, positional, keywords, frame, lenient=lenient)
+        return self.machine.functions.run(forward, positional, keywords, frame, policy=policy)
 
     def _look_inside(self, model: Network, shards: list[Shard], frame: Frame) -> None:
         """Reads the script's own layers in a container of torch's, for what they do to a batch."""
@@ -266,4 +259,4 @@ class Networks(TorchPart):
                 forward = self.machine.objects.member(part, cls, "forward", frame) if cls else None
                 if isinstance(forward, Function) and shards:
                     bound = replace(forward, bound=replace(part, cls=cls, choices=()))
-                    self.machine.functions.run(bound, [shards[0]], {}, frame, lenient=True)
+                    self.machine.functions.run(bound, [shards[0]], {}, frame, policy=NETWORK)

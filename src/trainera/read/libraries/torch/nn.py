@@ -87,20 +87,12 @@ class Layers(TorchPart):
             return replace(first, parallel=True) if isinstance(first, Network) else PLAIN
         if last == "Parameter":
             return PLAIN
-        if last in ("ParameterList", "ParameterDict") and not frame.lenient:
+        if last in ("ParameterList", "ParameterDict") and frame.policy.watches_networks:
             return put_together(*positional, *keywords.values())
         if "BatchNorm" in last:
             self.notes.facts.batchnorm = True
         if last.startswith("Lazy") or is_given(keywords.get("max_norm")):
-            self.notes.trouble(
-                "network",
-                node,
-                frame,
-                frozenset(),
-                what="this layer is changed by the batches it is given",
-                why="each worker would change it by its slice",
-                do="give the layer its final form when it is made",
-            )
+            self.notes.trouble("network", "layer-learns-shape", node, frame, frozenset())
         given = flat(Items((*positional, *keywords.values())))
         if last in CONTAINERS and any(type(value) in (Value, LibraryObject) for value in given):
             self.notes.facts.hidden = True

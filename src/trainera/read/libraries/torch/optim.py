@@ -14,7 +14,7 @@ class Optimizers(TorchPart):
 
     def frees(self, node: ast.AST, owner: Value, frame: Frame) -> None:
         """Parameters are frozen or freed: of these networks or, if it cannot be told, of all."""
-        if isinstance(owner, Share) or frame.lenient:
+        if isinstance(owner, Share) or not frame.policy.watches_networks:
             return  # gradients with respect to the batch itself
         for origin in networks_in(owner) or frozenset(self.program.used):
             used, carriers = origin in self.program.used, len(self.notes.facts.carriers)
@@ -38,15 +38,7 @@ class Optimizers(TorchPart):
     def method(self, node: ast.Call, name: str, owner: Optimizer, frame: Frame) -> Value | None:
         """A method of an optimizer."""
         if name == "step" and (node.args or node.keywords):
-            self.notes.trouble(
-                "optimizer",
-                node,
-                frame,
-                frozenset(),
-                what="the optimizer's step is given a closure",
-                why="it would evaluate the loss on one worker's share",
-                do="compute loss and gradients before step() and call it without arguments",
-            )
+            self.notes.trouble("optimizer", "closure", node, frame, frozenset())
             return PLAIN
         if name == "add_param_group":
             positional, keywords = self.machine.calls.arguments(node, frame)
@@ -77,21 +69,13 @@ class Optimizers(TorchPart):
         if not understood(given):
             self.notes.facts.unclear[node] = self.notes.spot(node, frame, "")
         if last == "LBFGS":
-            self.notes.trouble(
-                "optimizer",
-                node,
-                frame,
-                frozenset(),
-                what="LBFGS evaluates the loss several times a step",
-                why="its closure decides from one worker's share how far to go",
-                do="use a first-order optimizer such as Adam or SGD",
-            )
+            self.notes.trouble("optimizer", "lbfgs", node, frame, frozenset())
         return Optimizer(node)
 
     def set_free(self, node: ast.expr, frame: Frame) -> Value:
         """A tensor with gradients of its own: a part of a network, or free of any."""
         own = (frame.env or {}).get("self")
-        if frame.lenient or isinstance(own, Network):
+        if not frame.policy.watches_networks or isinstance(own, Network):
             return PLAIN
         self.notes.facts.free[node] = self.notes.spot(node, frame, "")
         return Parameters(frozenset({node}))

@@ -32,7 +32,7 @@ class Tensors(Library):
         return self._function(name, name.rsplit(".", 1)[-1], node, frame)
 
     def plain_method(self, node: ast.Call, name: str, owner: Value, frame: Frame) -> Value | None:
-        if name.endswith("_") and not name.startswith("_") and not frame.lenient:
+        if name.endswith("_") and not name.startswith("_") and frame.policy.follows_lifetimes:
             self._changed_to_rows(node, name, frame)
         return None
 
@@ -63,7 +63,7 @@ class Tensors(Library):
                 return owner
             if node.attr == "grad":
                 return self._gradient_of_rows(node, owner, frame)
-            if frame.lenient:
+            if frame.policy.assumes_rows:
                 return replace(owner, dim=None)
         elif node.attr == "data":
             return owner
@@ -72,15 +72,7 @@ class Tensors(Library):
 
     def _gradient_of_rows(self, node: ast.AST, owner: Shard, frame: Frame) -> Value:
         """What `backward()` left at a tensor of the batch is weighed for the average of workers."""
-        self.notes.trouble(
-            "weight",
-            node,
-            frame,
-            owner.loaders,
-            what="the gradient with respect to the batch itself is read from .grad",
-            why="backward() leaves there what is to be averaged over the workers, which is larger",
-            do="compute it with torch.autograd.grad(loss, x)[0]",
-        )
+        self.notes.trouble("weight", "gradient-of-batch", node, frame, owner.loaders)
         return Lost(owner.loaders, "it is a gradient that is weighed for the average")
 
     def _item(self, node: ast.Subscript, owner: Share, frame: Frame) -> Value:
@@ -95,7 +87,9 @@ class Tensors(Library):
                 if owner.dim is not None and isinstance(start, int) and start > owner.dim:
                     return PLAIN
             return (
-                PLAIN if frame.lenient else self.machine.gathering.gather(node.value, owner, frame)
+                self.machine.gathering.gather(node.value, owner, frame)
+                if frame.policy.gathers
+                else PLAIN
             )
         if not isinstance(owner, Shard):
             return owner
@@ -104,7 +98,7 @@ class Tensors(Library):
         keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         values = [(self.machine.eval(key, frame), isinstance(key, ast.Slice)) for key in keys]
         first, first_is_slice = values[0]
-        if frame.lenient and isinstance(first, Shard):
+        if frame.policy.assumes_rows and isinstance(first, Shard):
             first = replace(first, mask=True)  # where it is not known, rows stay apart
         result = shapes.index(owner, first, first_is_slice, values[1:])
         if result is not None:
@@ -112,7 +106,7 @@ class Tensors(Library):
                 if holds_share(value) and not isinstance(value, Shard):
                     self.machine.gathering.gather(key, value, frame)
             return result
-        if frame.lenient:
+        if frame.policy.assumes_rows:
             if picks_rows(owner, node.slice):
                 self.machine.operators.combines(node, owner.loaders, frame)
             return replace(owner, dim=None, nested=False)
@@ -146,7 +140,9 @@ class Tensors(Library):
                 dim = keywords.get("dim") or keywords.get("axis") or (*positional, Const(0))[1]
                 result = stacking.joined(last, items, dim, all_known=all_known)
                 return result or (
-                    self.machine.unknown.assumed(node, items, frame) if frame.lenient else None
+                    self.machine.unknown.assumed(node, items, frame)
+                    if frame.policy.assumes_rows
+                    else None
                 )
             return None
         shares = [value for value in values if isinstance(value, Share)]
@@ -162,7 +158,7 @@ class Tensors(Library):
             result = None
         if result is not None:
             return result
-        if frame.lenient:
+        if frame.policy.assumes_rows:
             if last in ("matmul", "mm"):
                 self._watch_products(node, shares, frame)
             spec = positional if last == "einsum" else positional[1:]
@@ -183,13 +179,7 @@ class Tensors(Library):
         given = [value for value in (*positional, *keywords.values()) if holds_share(value)]
         if any(isinstance(value, Shard | Count | ShardShape) for value in given):
             self.notes.trouble(
-                "weight",
-                node,
-                frame,
-                first_share(given[0]).loaders,
-                what="a tensor is made to hold the rows of a batch",
-                why=f"after '{name}' it would hold those of the whole batch on every worker",
-                do="make a new tensor for each batch",
+                "weight", "holds-rows", node, frame, first_share(given[0]).loaders, name=name
             )
 
     def _method(self, node: ast.Call, function: ast.Attribute, owner: Share, frame: Frame) -> Value:
@@ -200,7 +190,7 @@ class Tensors(Library):
         result = tensors.method(function.attr, owner, positional, keywords)
         if result is not None:
             return result
-        if frame.lenient:
+        if frame.policy.assumes_rows:
             if isinstance(owner, Shard):
                 if function.attr in ("view", "reshape"):
                     self._hard_wired(node, owner, positional, frame)
@@ -216,13 +206,7 @@ class Tensors(Library):
         if function.attr.endswith("_") and not function.attr.endswith("__"):
             # The whole would be a copy, and the change would be lost with it.
             self.notes.trouble(
-                "weight",
-                node,
-                frame,
-                owner.loaders,
-                what="a part of a batch is changed in place",
-                why=f"what '{function.attr}' does to a slice is not known",
-                do="use a function that gives a new tensor",
+                "weight", "changed-in-place", node, frame, owner.loaders, name=function.attr
             )
             return Lost(owner.loaders, "it is changed in place", models=owner.models)
         made = self.machine.gathering.gather(function.value, owner, frame)
@@ -235,12 +219,4 @@ class Tensors(Library):
         """A batch size written into a view does not fit a slice."""
         plain = len(sizes) > 1 and type(sizes[0]) in (Value, Const)
         if owner.dim == 0 and plain and not isinstance(node.args[0], ast.Starred):
-            self.notes.trouble(
-                "network",
-                node,
-                frame,
-                owner.loaders,
-                what="the batch size is fixed in the network",
-                why="a worker's slice has fewer rows",
-                do="use x.size(0), or -1, for the first size",
-            )
+            self.notes.trouble("network", "fixed-size", node, frame, owner.loaders)

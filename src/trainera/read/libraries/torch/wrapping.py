@@ -23,29 +23,13 @@ class Wrapping(TorchPart):
         """A network inside of a variable is saved: its wrapper would be saved with it."""
         inside = [inner for inner in flat(value) if isinstance(inner, Network) and inner.wrapped]
         if inside and isinstance(node, ast.Name | ast.Attribute) and not isinstance(value, Network):
-            self.notes.trouble(
-                "access",
-                node,
-                frame,
-                frozenset(),
-                what="the network is saved inside of something else",
-                why="its wrapper would be saved with it, and the original could not load it",
-                do="save the network's state_dict()",
-            )
+            self.notes.trouble("access", "saved-inside", node, frame, frozenset())
 
     def altered(self, target: ast.Attribute, owner: Network, value: Value, frame: Frame) -> None:
         """Something is set on the network: through its wrapper, and no new layer once wrapped."""
         self.through_wrapper(target.value, owner, frame, target.attr)
         if isinstance(value, Network) and owner.wrapped is not False:
-            self.notes.trouble(
-                "wrap",
-                target,
-                frame,
-                frozenset(),
-                what="a layer is replaced after the network was wrapped",
-                why="gradients of the new layer would not be averaged",
-                do="put the network together before it is used or passed on",
-            )
+            self.notes.trouble("wrap", "layer-replaced", target, frame, frozenset())
 
     def through_wrapper(self, node: ast.expr, owner: Network, frame: Frame, name: str) -> None:
         """Notes that something is asked of the network that only the bare one can answer."""
