@@ -6,6 +6,7 @@ from functools import reduce
 
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.policy import NETWORK, STRICT
+from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import field_names, takes
 from trainera.read.values import (
@@ -18,8 +19,6 @@ from trainera.read.values import (
     Lost,
     Network,
     Object,
-    PartialCall,
-    Qualified,
     Shard,
     Value,
 )
@@ -92,30 +91,14 @@ class Calls(Part):
         return self.call_value(self.machine.eval(function, frame), node, frame)
 
     def call_value(self, callee: Value, node: ast.Call, frame: Frame) -> Value:
-        match callee:
-            case Qualified():
-                return self.qualified(callee.name, node, frame)
-            case Function():
-                return self.machine.functions.call(callee, node, frame)
-            case Choice():
-                return self._one_of(callee, node, frame)
-            case Class():
-                return self._instantiate(callee, node, frame)
-            case Object():
-                method = self.machine.objects.member(callee, callee.cls, "__call__", frame)
-                if isinstance(method, Function):
-                    return self.machine.functions.call(method, node, frame)
-            case PartialCall():
-                self.program.partials[node] = callee
-                return self.call_value(callee.function, node, frame)
-            case Lost():  # a function that holds something of an earlier batch
-                return self.machine.gathering.gather(node.func, callee, frame)
-        made = self.machine.libraries.call_value(callee, node, frame)
-        if made is not None:
-            return made
-        return self.machine.unknown.call(ast.unparse(node.func), node, frame)
+        made = callee.call(Site(self.machine, node, frame))
+        if made is None:
+            made = self.machine.libraries.call_value(callee, node, frame)
+        if made is None:
+            made = self.machine.unknown.call(ast.unparse(node.func), node, frame)
+        return made
 
-    def _one_of(self, callee: Choice, node: ast.Call, frame: Frame) -> Value:
+    def one_of(self, callee: Choice, node: ast.Call, frame: Frame) -> Value:
         """A function or class that is chosen by a name: any that can be called like that.
 
         Beside networks a module has helpers; where a network can be meant, it is.
@@ -128,7 +111,7 @@ class Calls(Part):
             networks.append(Network(frozenset({node}), choices=others))
         return reduce(join, networks or made)
 
-    def _instantiate(self, cls: Class, node: ast.Call, frame: Frame) -> Value:
+    def instantiate(self, cls: Class, node: ast.Call, frame: Frame) -> Value:
         bases = self.machine.objects.base_names(cls)
         positional, keywords = self.arguments(node, frame)
         if frame.policy.assumes_rows and not isinstance(

@@ -33,6 +33,8 @@ from trainera.read.interpret.subscripts import Subscripts
 from trainera.read.interpret.unknown import Unknown
 from trainera.read.interpret.writes import Writes
 from trainera.read.source.file import SourceFile
+from trainera.read.values import Value
+from trainera.read.values.join import by_any_name, element
 
 Handler = Callable[[Any, Frame], None]
 
@@ -77,6 +79,14 @@ class Machine:
         self.eval = self.expressions.eval
         self.run = self.statements.run
         self.statements.handlers = handlers(self)
+
+    def joined(self, value: Value) -> Value:
+        """What any of the items of a value is."""
+        return element(value)
+
+    def by_any_name(self, value: Value) -> Value:
+        """The same, looked up by a name that is known when the script runs."""
+        return by_any_name(element(value))
 
     def begin_reading(self) -> None:
         """Forgets what another reading finds again."""

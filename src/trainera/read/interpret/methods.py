@@ -4,27 +4,18 @@ import ast
 from dataclasses import replace
 
 from trainera.read.interpret.part import Part
+from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
 from trainera.read.ops import tables, tensors
 from trainera.read.ops.mixing import SCATTERS
 from trainera.read.ops.tables import keeps_rows
 from trainera.read.values import (
     PLAIN,
-    BatchIterable,
-    Class,
-    Const,
-    Dictionary,
-    Function,
     Gathered,
     HashOrdered,
     Items,
-    LibraryObject,
     Many,
-    Network,
-    Object,
     Parameters,
-    PerWorker,
-    Qualified,
     Share,
     Value,
 )
@@ -35,10 +26,7 @@ from trainera.read.values.contents import (
     put_together,
 )
 from trainera.read.values.gathered import aligned_like, gathered_of, is_aligned, sized
-from trainera.read.values.join import by_any_name, element, join
-
-PLAIN_VALUES = (Value, LibraryObject, Const, PerWorker, Many, Items, Gathered, HashOrdered)
-"""Values of which no more is known than that."""
+from trainera.read.values.join import element, join
 
 
 class Methods(Part):
@@ -50,57 +38,29 @@ class Methods(Part):
         known = self.machine.libraries.method(node, function, owner, frame)
         if known is not None:
             return known
-        name = function.attr
-        match owner:
-            case BatchIterable() if name == "__next__":
-                return element(owner)
-            case Dictionary() if name in ("items", "values", "keys"):
-                values = element(Items(tuple(value for _, value in owner.items)))
-                if name == "items":
-                    return Many(Items((PLAIN, values)))
-                return Many(values) if name == "values" else PLAIN
-            case Dictionary() if name == "get" and node.args:
-                key = self.machine.eval(node.args[0], frame)
-                if isinstance(key, Const) and isinstance(key.value, str):
-                    return owner.get(key.value) or PLAIN
-                others = [self.machine.eval(argument, frame) for argument in node.args[1:]]
-                values = element(Items((*(value for _, value in owner.items), *others)))
-                return by_any_name(values)
-            case Many() if name in ("items", "values") and not node.args:
-                values = owner.element
-                return Many(Items((PLAIN, values))) if name == "items" else owner
-            case Items() | Many() if name in ("append", "extend", "insert", "add"):
-                return self._appended(node, function, owner, frame)
-            case Qualified() | Object() | Class() | Function() | Network():
-                return None
-            case LibraryObject() | Value():
-                return self._of_plain(node, name, owner, frame)
-        return None
+        return owner.method(function.attr, Site(self.machine, node, frame))
 
-    def _appended(
-        self, node: ast.Call, function: ast.Attribute, owner: Items | Many, frame: Frame
-    ) -> Value:
+    def grow(self, owner: Items | Many, name: str, node: ast.Call, frame: Frame) -> Value:
         """A list grows. One that lives for a batch may hold shares; others hold wholes."""
         loop = self.path.loop
         values = [self.machine.eval(argument, frame) for argument in node.args]
         if not values:
             return PLAIN
-        many = function.attr == "extend" and isinstance(values[-1], Items | Many | Parameters)
+        many = name == "extend" and isinstance(values[-1], Items | Many | Parameters)
         value = element(values[-1]) if many else values[-1]
         outlives = frame.policy.follows_lifetimes and (loop is None or owner.born is not loop)
         if outlives and (holds_share(value) or self.machine.objects.of_a_batch(value)):
             value = self.machine.calls.gathered_arguments(node, frame)[-1]
-        if has_parameters(owner) and isinstance(function.value, ast.Name):
-            self.machine.names.bind(function.value.id, put_together(owner, value), frame)
-        elif isinstance(function.value, ast.Name) and value != PLAIN:
+        target = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if has_parameters(owner) and isinstance(target, ast.Name):
+            self.machine.names.bind(target.id, put_together(owner, value), frame)
+        elif isinstance(target, ast.Name) and value != PLAIN:
             if owner != Items((), owner.born):
                 value = join(element(owner), value)
-            self.machine.names.bind(function.value.id, Many(value, owner.born), frame)
+            self.machine.names.bind(target.id, Many(value, owner.born), frame)
         return PLAIN
 
-    def _of_plain(self, node: ast.Call, name: str, owner: Value, frame: Frame) -> Value | None:
-        if type(owner) not in PLAIN_VALUES:
-            return None
+    def of_plain(self, node: ast.Call, name: str, owner: Value, frame: Frame) -> Value | None:
         if not isinstance(owner, HashOrdered):
             self.machine.libraries.arguments_in_order(name, node, frame)
         known = self.machine.libraries.plain_method(node, name, owner, frame)

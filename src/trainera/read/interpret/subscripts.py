@@ -3,22 +3,15 @@
 import ast
 
 from trainera.read.interpret.part import Part
+from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import entry, is_entry
 from trainera.read.values import (
-    PLAIN,
-    Const,
-    Dictionary,
-    FirstOnly,
-    Items,
-    Many,
     Object,
-    Parameters,
-    Record,
     Value,
 )
 from trainera.read.values.gathered import gathered_of, sized
-from trainera.read.values.join import by_any_name, element
+from trainera.read.values.join import element
 
 
 class Subscripts(Part):
@@ -35,34 +28,24 @@ class Subscripts(Part):
         known = self.machine.libraries.item(node, owner, frame)
         if known is not None:
             return known
-        if isinstance(owner, Items):
-            key = self.machine.eval(node.slice, frame)
-            if isinstance(key, Const) and isinstance(key.value, int):
-                if -len(owner.items) <= key.value < len(owner.items):
-                    return owner.items[key.value]
-            return element(owner)
-        if isinstance(owner, Dictionary):
-            key = self.machine.eval(node.slice, frame)
-            if isinstance(key, Const) and isinstance(key.value, str):
-                return owner.get(key.value) or PLAIN
-            if isinstance(owner, Record) and isinstance(key, Const) and isinstance(key.value, int):
-                if -len(owner.items) <= key.value < len(owner.items):
-                    return owner.items[key.value][1]
-            return by_any_name(element(Items(tuple(value for _, value in owner.items))))
-        if isinstance(owner, Many | Parameters):
-            row = self.machine.own_rows.row_of_table(node, owner, frame)
-            if row is not None:
-                return row
-            self.machine.gathering.evaluate(node.slice, frame)
-            return owner if isinstance(node.slice, ast.Slice) else element(owner)
-        parts = _parts(node.slice)
+        return owner.index(Site(self.machine, node, frame))
+
+    def of_plain(self, owner: Value, node: ast.Subscript, frame: Frame) -> Value:
+        """An item of a value of which little is known."""
         row = self.machine.own_rows.row_of_table(node, owner, frame)
         if row is not None:
             return row
+        parts = _parts(node.slice)
         made = gathered_of(owner, *(self.machine.gathering.evaluate(part, frame) for part in parts))
-        if isinstance(owner, FirstOnly):
-            return owner
         return made if parts == [node.slice] else sized(made)
+
+    def of_many(self, owner: Value, node: ast.Subscript, frame: Frame) -> Value:
+        """An item of a list whose items are all alike, or some of them."""
+        row = self.machine.own_rows.row_of_table(node, owner, frame)
+        if row is not None:
+            return row
+        self.machine.gathering.evaluate(node.slice, frame)
+        return owner if isinstance(node.slice, ast.Slice) else element(owner)
 
     def _kept_by_name(self, node: ast.Subscript, frame: Frame) -> Value | None:
         """``self.models["net"]``, if an object keeps that there."""

@@ -2,7 +2,10 @@
 
 import ast
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trainera.read.interpret.site import Site
 
 Nodes = frozenset[ast.AST]
 NOBODY: Nodes = frozenset()
@@ -10,7 +13,47 @@ NOBODY: Nodes = frozenset()
 
 @dataclass(frozen=True)
 class Value:
-    """Base of all values; by itself: a plain value, the same on every worker."""
+    """Base of all values; by itself: a plain value, the same on every worker.
+
+    Where a value is asked for something it answers for itself. What only a library knows, such as
+    what a network does, the library is asked before (`interpret.library`).
+    """
+
+    @property
+    def held(self) -> "tuple[Value, ...] | None":
+        """What a container holds; None for what is none."""
+        return None
+
+    def iterate(self) -> "tuple[Value, ...]":
+        """What iterating may give; nothing if it is plain values."""
+        return ()
+
+    def unpack(self, place: int, length: int) -> "Value | None":
+        """One of so many items; None if they are told by what iterating gives."""
+        return None
+
+    def getattr(self, name: str, site: "Site[ast.Attribute]") -> "Value":
+        """What an attribute is."""
+        return PLAIN
+
+    def index(self, site: "Site[ast.Subscript]") -> "Value":
+        """What an item is."""
+        return site.machine.subscripts.of_plain(self, site.node, site.frame)
+
+    def call(self, site: "Site[ast.Call]") -> "Value | None":
+        """What calling it gives; None if that is not known."""
+        return None
+
+    def method(self, name: str, site: "Site[ast.Call]") -> "Value | None":
+        """What calling a method gives; None if it is to be looked up as an attribute."""
+        return site.machine.methods.of_plain(site.node, name, self, site.frame)
+
+
+class Opaque(Value):
+    """Base of what has only those methods that its class or a library gives it."""
+
+    def method(self, name: str, site: "Site[ast.Call]") -> Value | None:
+        return None
 
 
 @dataclass(frozen=True)
@@ -27,6 +70,9 @@ class PerWorker(Value):
 
     what: str
 
+    def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
+        return self
+
 
 @dataclass(frozen=True)
 class HashOrdered(Value):
@@ -34,15 +80,29 @@ class HashOrdered(Value):
 
 
 @dataclass(frozen=True)
-class FirstOnly(Value):
+class FirstOnly(Opaque):
     """What only the first worker has: a file it writes, a run of a tracking service."""
+
+    def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
+        return self
+
+    def index(self, site: "Site[ast.Subscript]") -> Value:
+        super().index(site)
+        return self
 
 
 @dataclass(frozen=True)
-class Qualified(Value):
+class Qualified(Opaque):
     """Something of a library, by its dotted name."""
 
     name: str
+
+    def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
+        full = f"{self.name}.{name}"
+        return site.machine.libraries.named(full) or Qualified(full)
+
+    def call(self, site: "Site[ast.Call]") -> Value | None:
+        return site.machine.calls.qualified(self.name, site.node, site.frame)
 
 
 @dataclass(frozen=True)
@@ -53,13 +113,24 @@ class LibraryObject(Value):
     name: str
 
 
-PLAIN = Value()
-UNKNOWN_YET = Const(None)
-"""What a function gives that is still being read: where paths meet, the other one counts."""
-
-
 @dataclass(frozen=True)
-class OwnModule(Value):
+class OwnModule(Opaque):
     """A module of the script's own."""
 
     name: str
+
+    def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
+        if name == "__dict__":
+            return site.machine.namespaces.namespace(self.name)
+        inner = f"{self.name}.{name}"
+        site.machine.definitions.enter_module(inner)
+        program = site.machine.program
+        found = program.modules.get(self.name, {}).get(name)
+        if found is None and inner in program.files:
+            found = OwnModule(inner)
+        return found or PLAIN
+
+
+PLAIN = Value()
+UNKNOWN_YET = Const(None)
+"""What a function gives that is still being read: where paths meet, the other one counts."""

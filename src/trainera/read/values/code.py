@@ -2,12 +2,17 @@
 
 import ast
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from trainera.read.values.base import Value
+from trainera.read.values.base import PLAIN, Opaque, Value
+from trainera.read.values.shares import Lost
+
+if TYPE_CHECKING:
+    from trainera.read.interpret.site import Site
 
 
 @dataclass(frozen=True)
-class Function(Value):
+class Function(Opaque):
     """A function of the script's, perhaps bound to an object."""
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -17,41 +22,72 @@ class Function(Value):
     """The frame it was defined in, for closures."""
     owner: ast.ClassDef | None = None
 
+    def call(self, site: "Site[ast.Call]") -> Value | None:
+        return site.machine.functions.call(self, site.node, site.frame)
+
 
 @dataclass(frozen=True)
-class Class(Value):
+class Class(Opaque):
     node: ast.ClassDef
     module: str
 
+    def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
+        return site.machine.objects.attribute(self, name) or PLAIN
+
+    def call(self, site: "Site[ast.Call]") -> Value | None:
+        return site.machine.calls.instantiate(self, site.node, site.frame)
+
 
 @dataclass(frozen=True)
-class Choice(Value):
+class Choice(Opaque):
     """One of several functions or classes of the script's, chosen when it runs."""
 
     functions: tuple[Function | Class, ...]
     unseen: bool = False
     """It may be another one, which a name at run time stands for."""
 
+    def call(self, site: "Site[ast.Call]") -> Value | None:
+        return site.machine.calls.one_of(self, site.node, site.frame)
+
 
 @dataclass(frozen=True)
-class Object(Value):
+class Object(Opaque):
     """An object of a class of the script's (not a network)."""
 
     cls: Class
 
+    def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
+        objects = site.machine.objects
+        if name == "__dict__":
+            share = objects.carried(self)
+            return PLAIN if share is None else Lost(share.loaders, "it is one of many values")
+        value = objects.member(self, self.cls, name, site.frame)
+        return objects.of_this_batch(ast.unparse(site.node), name, self.cls, value, site.frame)
+
+    def call(self, site: "Site[ast.Call]") -> Value | None:
+        method = site.machine.objects.member(self, self.cls, "__call__", site.frame)
+        return method.call(site) if isinstance(method, Function) else None
+
 
 @dataclass(frozen=True)
-class SuperObject(Value):
+class SuperObject(Opaque):
     """An object as one of the base classes of its class sees it."""
 
     of: Object
     bases: tuple[Class, ...]
 
+    def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
+        return site.machine.objects.of_base(self, name, site.frame)
+
 
 @dataclass(frozen=True)
-class PartialCall(Value):
+class PartialCall(Opaque):
     """A function with some of its arguments, by `functools.partial`."""
 
     function: Value
     positional: tuple[Value, ...]
     keywords: tuple[tuple[str, Value], ...]
+
+    def call(self, site: "Site[ast.Call]") -> Value | None:
+        site.machine.program.partials[site.node] = self
+        return site.machine.calls.call_value(self.function, site.node, site.frame)

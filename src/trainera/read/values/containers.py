@@ -2,8 +2,14 @@
 
 import ast
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from trainera.read.values.base import Value
+from trainera.read.values.base import PLAIN, Const, Value
+
+if TYPE_CHECKING:
+    from trainera.read.interpret.site import Site
+
+GROWS = ("append", "extend", "insert", "add")
 
 
 @dataclass(frozen=True)
@@ -13,6 +19,29 @@ class Items(Value):
     items: tuple[Value, ...]
     born: ast.AST | None = None
 
+    @property
+    def held(self) -> tuple[Value, ...]:
+        return self.items
+
+    def iterate(self) -> tuple[Value, ...]:
+        return self.items
+
+    def unpack(self, place: int, length: int) -> Value | None:
+        return self.items[place] if len(self.items) == length else None
+
+    def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
+        # The pair that `max` and its like give.
+        return site.machine.joined(self) if name in ("values", "indices") else PLAIN
+
+    def index(self, site: "Site[ast.Subscript]") -> Value:
+        place = at(site.eval(site.node.slice), len(self.items))
+        return site.machine.joined(self) if place is None else self.items[place]
+
+    def method(self, name: str, site: "Site[ast.Call]") -> Value | None:
+        if name in GROWS:
+            return site.machine.methods.grow(self, name, site.node, site.frame)
+        return super().method(name, site)
+
 
 @dataclass(frozen=True)
 class Many(Value):
@@ -21,6 +50,23 @@ class Many(Value):
     element: Value
     born: ast.AST | None = None
 
+    @property
+    def held(self) -> tuple[Value, ...]:
+        return (self.element,)
+
+    def iterate(self) -> tuple[Value, ...]:
+        return (self.element,)
+
+    def index(self, site: "Site[ast.Subscript]") -> Value:
+        return site.machine.subscripts.of_many(self, site.node, site.frame)
+
+    def method(self, name: str, site: "Site[ast.Call]") -> Value | None:
+        if name in ("items", "values") and not site.node.args:
+            return Many(Items((PLAIN, self.element))) if name == "items" else self
+        if name in GROWS:
+            return site.machine.methods.grow(self, name, site.node, site.frame)
+        return super().method(name, site)
+
 
 @dataclass(frozen=True)
 class Dictionary(Value):
@@ -28,10 +74,58 @@ class Dictionary(Value):
 
     items: tuple[tuple[str, Value], ...]
 
+    @property
+    def held(self) -> tuple[Value, ...]:
+        return tuple(value for _, value in self.items)
+
     def get(self, key: str) -> Value | None:
         return dict(self.items).get(key)
+
+    def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
+        return self.get(name) or PLAIN
+
+    def index(self, site: "Site[ast.Subscript]") -> Value:
+        key = site.eval(site.node.slice)
+        if isinstance(key, Const) and isinstance(key.value, str):
+            return self.get(key.value) or PLAIN
+        return self.entry(key) or site.machine.by_any_name(Items(self.held))
+
+    def entry(self, key: Value) -> Value | None:
+        """What stands under a key that is no known string."""
+        return None
+
+    def method(self, name: str, site: "Site[ast.Call]") -> Value | None:
+        if name in ("items", "values", "keys"):
+            values = site.machine.joined(Items(self.held))
+            if name == "items":
+                return Many(Items((PLAIN, values)))
+            return Many(values) if name == "values" else PLAIN
+        if name == "get" and site.node.args:
+            key = site.eval(site.node.args[0])
+            if isinstance(key, Const) and isinstance(key.value, str):
+                return self.get(key.value) or PLAIN
+            others = [site.eval(argument) for argument in site.node.args[1:]]
+            return site.machine.by_any_name(Items((*self.held, *others)))
+        return None
 
 
 @dataclass(frozen=True)
 class Record(Dictionary):
     """A named tuple or another object that only holds values, each under a name and in order."""
+
+    def iterate(self) -> tuple[Value, ...]:
+        return self.held
+
+    def unpack(self, place: int, length: int) -> Value | None:
+        return self.items[place][1] if len(self.items) == length else None
+
+    def entry(self, key: Value) -> Value | None:
+        place = at(key, len(self.items))
+        return None if place is None else self.items[place][1]
+
+
+def at(key: Value, length: int) -> int | None:
+    """The place that an index names, if it is known and there."""
+    if isinstance(key, Const) and isinstance(key.value, int):
+        return key.value if -length <= key.value < length else None
+    return None

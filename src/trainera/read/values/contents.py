@@ -20,13 +20,8 @@ from trainera.read.values import (
 
 def flat(value: Value) -> list[Value]:
     """The values inside of containers."""
-    if isinstance(value, Items):
-        return [inner for item in value.items for inner in flat(item)]
-    if isinstance(value, Many):
-        return flat(value.element)
-    if isinstance(value, Dictionary):
-        return [inner for _, item in value.items for inner in flat(item)]
-    return [value]
+    held = value.held
+    return [value] if held is None else [inner for item in held for inner in flat(item)]
 
 
 def gathered_in(value: Value) -> list[Gathered]:
@@ -36,28 +31,15 @@ def gathered_in(value: Value) -> list[Gathered]:
 
 def networks_held(value: Value) -> tuple[Network, ...]:
     """Networks among the arguments of a container such as `nn.Sequential`."""
-    if isinstance(value, Network):
-        return (value,)
-    if isinstance(value, Items):
-        return tuple(model for item in value.items for model in networks_held(item))
-    if isinstance(value, Many):
-        return networks_held(value.element)
-    if isinstance(value, Dictionary):
-        return tuple(model for _, item in value.items for model in networks_held(item))
-    return ()
+    return tuple(inner for inner in flat(value) if isinstance(inner, Network))
 
 
 def holds_share(value: Value) -> bool:
     """Whether a share is somewhere inside a value."""
     if isinstance(value, Share):
         return True
-    if isinstance(value, Items):
-        return any(holds_share(item) for item in value.items)
-    if isinstance(value, Many):
-        return holds_share(value.element)
-    if isinstance(value, Dictionary):
-        return any(holds_share(item) for _, item in value.items)
-    return False
+    held = value.held
+    return held is not None and any(map(holds_share, held))
 
 
 def networks_in(value: Value) -> Nodes:
@@ -66,13 +48,7 @@ def networks_in(value: Value) -> Nodes:
         return value.models
     if isinstance(value, Network):
         return value.origins
-    if isinstance(value, Items):
-        return NOBODY.union(*(networks_in(item) for item in value.items))
-    if isinstance(value, Many):
-        return networks_in(value.element)
-    if isinstance(value, Dictionary):
-        return NOBODY.union(*(networks_in(item) for _, item in value.items))
-    return NOBODY
+    return NOBODY.union(*map(networks_in, value.held or ()))
 
 
 def has_parameters(value: Value) -> bool:
@@ -105,14 +81,7 @@ def first_share(value: Value) -> Share:
     """Some share inside a value that holds one."""
     if isinstance(value, Share):
         return value
-    inside: list[Value] = []
-    if isinstance(value, Items):
-        inside = list(value.items)
-    elif hasattr(value, "element"):
-        inside = [value.element]
-    elif hasattr(value, "items"):
-        inside = [item for _, item in value.items]
-    return next(first_share(item) for item in inside if holds_share(item))
+    return next(first_share(item) for item in value.held or () if holds_share(item))
 
 
 def in_parts(value: Value, parts: int) -> Value:

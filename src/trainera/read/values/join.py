@@ -32,7 +32,6 @@ from trainera.read.values import (
     Qualified,
     Record,
     Shard,
-    ShardShape,
     Share,
     Sum,
     Value,
@@ -203,28 +202,8 @@ def is_zero(value: Value | None) -> bool:
 
 def element(value: Value) -> Value:
     """What iterating over a value gives."""
-    if isinstance(value, BatchIterable):
-        return value.element
-    if isinstance(value, Many):
-        return value.element
-    if isinstance(value, Items | Record):
-        joined: Value | None = None
-        items = value.items if isinstance(value, Items) else [item for _, item in value.items]
-        for item in items:
-            joined = join(joined, item)
-        return joined or PLAIN
-    if isinstance(value, Loader):
-        return Shard(value.origins, nested=True, vague=True)
-    if isinstance(value, Parameters | Gathered):
-        return value
-    if isinstance(value, Share):
-        why = "a batch is taken apart sample by sample"
-        return Lost(value.loaders, why, models=value.models)
-    if isinstance(value, Network) and value.inside:
-        told = [one for one in value.inside if one.cls or one.choices or one.layout or one.inside]
-        layers: list[Value] = [*told] or [value.inside[0]]
-        return reduce(join, layers)
-    return PLAIN
+    values = value.iterate()
+    return reduce(join, values) if values else PLAIN
 
 
 def loaders_of(value: Value) -> Nodes:
@@ -236,20 +215,4 @@ def loaders_of(value: Value) -> Nodes:
 
 def unpacked(value: Value, place: int, length: int) -> Value:
     """One item of a value that is taken apart."""
-    if isinstance(value, Items) and len(value.items) == length:
-        return value.items[place]
-    if isinstance(value, Record) and len(value.items) == length:
-        return value.items[place][1]
-    if isinstance(value, ShardShape):
-        if value.dim is None:
-            return PLAIN
-        return Count(value.loaders) if place == value.dim else PLAIN
-    if isinstance(value, Shard):
-        if value.nested:
-            return value
-        return Lost(value.loaders, "a batch is taken apart sample by sample", models=value.models)
-    if isinstance(value, Lost):
-        return value
-    if isinstance(value, Share):
-        return Lost(value.loaders, "it is taken apart", models=value.models)
-    return element(value)
+    return value.unpack(place, length) or element(value)

@@ -2,13 +2,18 @@
 
 import ast
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from trainera.read.values.base import Nodes, Value
+from trainera.read.values.base import Nodes, Opaque, Value
 from trainera.read.values.code import Class
+from trainera.read.values.shares import Shard
+
+if TYPE_CHECKING:
+    from trainera.read.interpret.site import Site
 
 
 @dataclass(frozen=True)
-class Network(Value):
+class Network(Opaque):
     """A network. `wrapped` once the engine's wrapper is around it; None: on some paths only."""
 
     origins: Nodes
@@ -33,22 +38,32 @@ class Network(Value):
         """The classes that it may be of."""
         return self.choices or (self.cls,)
 
+    def iterate(self) -> tuple[Value, ...]:
+        told = [one for one in self.inside if one.cls or one.choices or one.layout or one.inside]
+        return tuple(told) or self.inside[:1]
+
 
 @dataclass(frozen=True)
-class Parameters(Value):
+class Parameters(Opaque):
     """Parameters of networks. Unless `known`, there may be others among them."""
 
     models: Nodes
     known: bool = True
 
+    def iterate(self) -> tuple[Value, ...]:
+        return (self,)
+
+    def index(self, site: "Site[ast.Subscript]") -> Value:
+        return site.machine.subscripts.of_many(self, site.node, site.frame)
+
 
 @dataclass(frozen=True)
-class Optimizer(Value):
+class Optimizer(Opaque):
     origin: ast.AST
 
 
 @dataclass(frozen=True)
-class LossFunction(Value):
+class LossFunction(Opaque):
     """A loss function: how it reduces (``mean``, ``sum``, ``none``) or why that is not known."""
 
     reduction: str
@@ -60,13 +75,22 @@ class LossFunction(Value):
 
 
 @dataclass(frozen=True)
-class Loader(Value):
+class Loader(Opaque):
     origins: Nodes
+
+    def iterate(self) -> tuple[Value, ...]:
+        return (Shard(self.origins, nested=True, vague=True),)
 
 
 @dataclass(frozen=True)
-class BatchIterable(Value):
+class BatchIterable(Opaque):
     """An iterable whose elements hold batches of loaders (enumerate, tqdm, zip, a generator)."""
 
     loaders: Nodes
     element: Value
+
+    def iterate(self) -> tuple[Value, ...]:
+        return (self.element,)
+
+    def method(self, name: str, site: "Site[ast.Call]") -> Value | None:
+        return self.element if name == "__next__" else None

@@ -2,8 +2,12 @@
 
 import ast
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from trainera.read.values.base import Nodes, Value
+from trainera.read.values.base import PLAIN, Nodes, Value
+
+if TYPE_CHECKING:
+    from trainera.read.interpret.site import Site
 
 NetworkCalls = frozenset[tuple[ast.AST, bool, ast.AST]]
 """Networks that a value was computed with: whether through the wrapper, and by which call."""
@@ -16,6 +20,16 @@ class Share(Value):
     loaders: Nodes
     models: NetworkCalls = field(default=frozenset(), kw_only=True)
     """Networks it was computed with, whether that went through the wrapper, and by which call."""
+
+    def iterate(self) -> tuple[Value, ...]:
+        why = "a batch is taken apart sample by sample"
+        return (Lost(self.loaders, why, models=self.models),)
+
+    def unpack(self, place: int, length: int) -> Value | None:
+        return Lost(self.loaders, "it is taken apart", models=self.models)
+
+    def method(self, name: str, site: "Site[ast.Call]") -> Value | None:
+        return None  # what tensors do is told by the library of tensors
 
 
 @dataclass(frozen=True)
@@ -33,6 +47,9 @@ class Shard(Share):
     """So many slices one after the other, as of two views of the same samples by `torch.cat`."""
     mask: bool = False
     """True or false for each entry: as an index it picks rows, whereas numbers point to rows."""
+
+    def unpack(self, place: int, length: int) -> Value | None:
+        return self if self.nested else self.iterate()[0]
 
 
 @dataclass(frozen=True)
@@ -55,6 +72,12 @@ class Gathered(Value):
     drawn: bool = False
     """It is made of random numbers, and of nothing of the batch."""
 
+    def iterate(self) -> tuple[Value, ...]:
+        return (self,)
+
+    def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
+        return self
+
 
 @dataclass(frozen=True)
 class ShardShape(Share):
@@ -65,6 +88,9 @@ class ShardShape(Share):
     rank: int | None = None
     vague: bool = False
     """The last dimension may be the batch."""
+
+    def unpack(self, place: int, length: int) -> Value | None:
+        return Count(self.loaders) if self.dim is not None and place == self.dim else PLAIN
 
 
 @dataclass(frozen=True)
@@ -95,6 +121,13 @@ class Lost(Share):
     do: str = "compute it from sums or means over the batch, or after the loop"
     acts: bool = False
     """An object or a function, which may do anything with it."""
+
+    def unpack(self, place: int, length: int) -> Value | None:
+        return self
+
+    def call(self, site: "Site[ast.Call]") -> Value | None:
+        # A function that holds something of an earlier batch.
+        return site.machine.gathering.gather(site.node.func, self, site.frame)
 
 
 def left_over(name: str, loaders: Nodes, of: str, acts: bool = False) -> Lost:
