@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 
 from trainera.read.batches.handmade import gives_structure
-from trainera.read.facts import LoaderFact, Spot
+from trainera.read.facts import LoaderFact
 from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
 from trainera.read.values import PLAIN, Dictionary, Items, Loader, Nodes, Shard, Value
@@ -28,16 +28,18 @@ class OwnBatches(Library):
         latest = loops[-1]
         if not any(loop is latest for loop in self.path.open_loops):
             self.path.open_loops.append(latest)
-        self.notes.facts.handmade[node] = Spot(node=node, file=frame.file, what="")
+        self.notes.handmade.mark(node, frame, "")
         value = _rows_of(value, latest.loaders, gives_structure(node))
         if isinstance(value, Shard):
-            self.notes.facts.shares.add((frame.context, node))
+            self.notes.shares.add(node, frame)
         return value
 
     def _stream(self, node: ast.Call, frame: Frame) -> Value:
         """What gives the script's own batches is as a loader."""
-        self.notes.facts.loaders[node] = LoaderFact(
-            node=node, file=frame.file, collate=None, ordered=False, own=True
+        self.notes.loaders.set(
+            node,
+            frame,
+            LoaderFact(node=node, file=frame.file, collate=None, ordered=False, own=True),
         )
         return PLAIN if node in self.program.decisions.whole else Loader(frozenset({node}))
 

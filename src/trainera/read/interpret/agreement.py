@@ -3,7 +3,6 @@
 import ast
 from collections.abc import Sequence
 
-from trainera.read.facts import Spot
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
 from trainera.read.values import BatchIterable, FirstOnly, LibraryObject, Loader, PerWorker, Value
@@ -16,13 +15,12 @@ class Agreement(Part):
     """Values that workers have of their own, where all must go on with the same."""
 
     def agreed(self, node: ast.expr, value: Value, frame: Frame) -> None:
-        key = (frame.context, node)
         drawn = value.origin if isinstance(value, LibraryObject) else getattr(value, "made", None)
         if drawn is node:
             return  # if all had to agree on it, that was seen where it was made
-        self.notes.facts.agree.pop(key, None)
+        self.notes.agree.drop(node, frame)
         if isinstance(value, PerWorker) and frame.policy.arranges_side_effects:
-            self.notes.facts.agree[key] = Spot(node=node, file=frame.file, what=value.what)
+            self.notes.agree.mark(node, frame, value.what)
             self.path.together()
 
     def needed_by_all(self, node: ast.AST, values: Sequence[Value], frame: Frame) -> None:

@@ -57,8 +57,8 @@ class Assignments(Part):
         if update is not None and not self._is_of_batch(node.targets[0], frame):
             self._accumulate(node, node.targets[0], ast.Add(), update, frame)
             return
-        self.notes.facts.tallies.pop((frame.context, node), None)
-        self.notes.facts.cuts.pop((frame.context, node.value), None)
+        self.notes.tallies.drop(node, frame)
+        self.notes.cuts.drop(node.value, frame)
         value = self.machine.own_rows.own_again(node, self.machine.eval(node.value, frame), frame)
         if isinstance(value, PerWorker) and _makes_text(node.value):
             self.machine.agreement.agreed(
@@ -104,8 +104,8 @@ class Assignments(Part):
     def _accumulate(
         self, node: ast.stmt, target: ast.expr, op: ast.operator, expression: ast.expr, frame: Frame
     ) -> None:
-        self.notes.facts.tallies.pop((frame.context, node), None)
-        self.notes.facts.escapes.pop((frame.context, expression), None)
+        self.notes.tallies.drop(node, frame)
+        self.notes.escapes.drop(expression, frame)
         before = self.machine.eval(target, frame)
         value = self.machine.eval(expression, frame)
         if isinstance(target, ast.Subscript):
@@ -136,15 +136,19 @@ class Assignments(Part):
             assert isinstance(value, Share)
             text = self.machine.loader_names.text(value.loaders, frame)
             if text is not None and any(loop is own for own in frame.loops):
-                self.notes.facts.tallies[frame.context, node] = Tally(
-                    node=node,
-                    value=expression,
-                    name=target.id,
-                    file=frame.file,
-                    loop=loop.node,
-                    share=value,
-                    text=text,
-                    starts_at_zero=target.id in loop.zeros,
+                self.notes.tallies.set(
+                    node,
+                    frame,
+                    Tally(
+                        node=node,
+                        value=expression,
+                        name=target.id,
+                        file=frame.file,
+                        loop=loop.node,
+                        share=value,
+                        text=text,
+                        starts_at_zero=target.id in loop.zeros,
+                    ),
                 )
                 self.assign(target, PLAIN, frame, expression)
                 return

@@ -35,8 +35,8 @@ class Batches(Part):
         loader = self.machine.eval(begun.args[0], frame)
         if not isinstance(loader, Loader) or _persists(loader):
             return False
-        self.notes.facts.first_batches[frame.context, node] = FirstBatch(
-            loader=begun.args[0], file=frame.file, loaders=loader.origins
+        self.notes.first_batches.set(
+            node, frame, FirstBatch(loader=begun.args[0], file=frame.file, loaders=loader.origins)
         )
         return True
 

@@ -29,9 +29,9 @@ class Expressions(Part):
     def eval(self, node: ast.expr, frame: Frame) -> Value:
         value = self._value_of(node, frame)
         if isinstance(value, Share):
-            self.notes.facts.shares.add((frame.context, node))
+            self.notes.shares.add(node, frame)
         else:
-            self.notes.facts.shares.discard((frame.context, node))
+            self.notes.shares.drop(node, frame)
         return self.machine.libraries.evaluated(node, value, frame)
 
     def _perhaps(self, node: ast.expr, frame: Frame) -> Value:

@@ -163,7 +163,7 @@ class Functions(Part):
         self.program.results[context] = result
         if policy.reuses_calls and not function.scope:
             if state == (self.program.learned, self.path.cut_short, self.path.mode):
-                self.notes.facts.calls[asked] = result, self.path.fresh.now
+                self.notes.call(asked, (result, self.path.fresh.now))
         return result
 
     def as_batches(self, value: Value, frame: Frame) -> Value:

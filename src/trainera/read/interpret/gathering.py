@@ -48,17 +48,16 @@ class Gathering(Part):
         return self.gather(node, self.machine.eval(node, frame), frame)
 
     def gather(self, node: ast.expr, value: Value, frame: Frame) -> Value:
-        key = (frame.context, node)
-        self.notes.facts.escapes.pop(key, None)
+        self.notes.escapes.drop(node, frame)
         self.machine.libraries.opaque(node, value, frame)
         if not frame.policy.gathers:
             return PLAIN if holds_share(value) else value
         if not holds_share(value):
             if (inside := self.machine.objects.carried(value)) is not None:
                 self._hands_over(node, inside.loaders, frame)
-            self.notes.facts.plain.add(key)
+            self.notes.plain.add(node, frame)
             return value
-        self.notes.facts.plain.discard(key)
+        self.notes.plain.drop(node, frame)
         if isinstance(value, ShardShape) and isinstance(node, ast.Attribute):
             inner = self.machine.eval(node.value, frame)
             self.gather(node.value, inner, frame)
@@ -87,13 +86,17 @@ class Gathering(Part):
             return PLAIN
         for loop in self.path.open_loops:
             loop.collective = True
-        self.notes.facts.escapes[key] = Escape(
-            node=node,
-            file=frame.file,
-            method=method,
-            loaders=share.loaders,
-            text=text,
-            how=how,
+        self.notes.escapes.set(
+            node,
+            frame,
+            Escape(
+                node=node,
+                file=frame.file,
+                method=method,
+                loaders=share.loaders,
+                text=text,
+                how=how,
+            ),
         )
         rows = "gather" in method or "gather" in how
         number = isinstance(value, Count | ShardShape)

@@ -39,7 +39,7 @@ class LoaderNames(Part):
             taken |= set(self.notes.facts.names.values())
             numbered = (f"{word}_{number}" for number in itertools.count(2))
             names = itertools.chain([word], numbered)
-            self.notes.facts.names[origin] = next(name for name in names if name not in taken)
+            self.notes.name(origin, next(name for name in names if name not in taken))
         return self.notes.facts.names[origin]
 
     def name_of(self, wanted: Value, frame: Frame) -> str | None:

@@ -52,7 +52,7 @@ class Loops(Part):
             before=frozenset(frame.env or {}),
         )
         self.machine.outliving.outdate(loaders, "pass", frame)
-        self.notes.facts.loops[frame.context, node] = loop
+        self.notes.loops.set(node, frame, loop)
         frame.loops.append(loop)
         return loop
 

@@ -4,11 +4,28 @@ import ast
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
-from trainera.read.facts import Facts, Spot, Trouble
+from trainera.read.facts import (
+    Backward,
+    Carrier,
+    Escape,
+    Facts,
+    FirstBatch,
+    Freeze,
+    LoaderFact,
+    LoopFact,
+    Spot,
+    Step,
+    Tally,
+    Trouble,
+    Weighed,
+)
 from trainera.read.interpret.state import Frame, Path
 from trainera.read.source.file import SourceFile
 from trainera.read.values import Nodes
+
+Record = TypeVar("Record")
 
 
 @dataclass
@@ -18,13 +35,102 @@ class Trial:
     holds: bool = False
 
 
+class Records(Generic[Record]):
+    """The records of one kind, by where they stand and by how the function around is called."""
+
+    def __init__(self, notes: "Notes", name: str) -> None:
+        self.notes = notes
+        self.name = name
+
+    def key(self, node: ast.AST, frame: Frame) -> object:
+        return frame.context, node
+
+    @property
+    def _all(self) -> dict[Any, Any]:
+        found: dict[Any, Any] = getattr(self.notes.facts, self.name)
+        return found
+
+    def set(self, node: ast.AST, frame: Frame, record: Record) -> None:
+        self._all[self.key(node, frame)] = record
+
+    def get(self, node: ast.AST, frame: Frame) -> Record | None:
+        return self._all.get(self.key(node, frame))
+
+    def drop(self, node: ast.AST, frame: Frame) -> None:
+        self._all.pop(self.key(node, frame), None)
+
+
+class Spots(Records[Spot]):
+    """Places that a rule changes."""
+
+    def mark(self, node: ast.expr, frame: Frame, what: str) -> None:
+        self.set(node, frame, Spot(node=node, file=frame.file, what=what))
+
+
+class ByNode(Records[Record]):
+    """The same for what is made once, however often the function around is called."""
+
+    def key(self, node: ast.AST, frame: Frame) -> object:
+        return node
+
+
+class SpotsByNode(ByNode[Spot]):
+    """Places of that sort."""
+
+    def mark(self, node: ast.AST, frame: Frame, what: str, at: ast.expr | None = None) -> None:
+        place = at if at is not None else node
+        assert isinstance(place, ast.expr)
+        self.set(node, frame, Spot(node=place, file=frame.file, what=what))
+
+
+class Marks:
+    """Places of which something holds."""
+
+    def __init__(self, notes: "Notes", name: str) -> None:
+        self.notes = notes
+        self.name = name
+
+    def add(self, node: ast.AST, frame: Frame) -> None:
+        getattr(self.notes.facts, self.name).add((frame.context, node))
+
+    def drop(self, node: ast.AST, frame: Frame) -> None:
+        getattr(self.notes.facts, self.name).discard((frame.context, node))
+
+
 class Notes:
-    """The findings of a reading."""
+    """The findings of a reading, and the only one who writes them down."""
 
     def __init__(self, files: dict[str, SourceFile], path: Path) -> None:
         self.files = files
         self.path = path
         self.facts = Facts(files=files)
+        self.loops: Records[LoopFact] = Records(self, "loops")
+        self.escapes: Records[Escape] = Records(self, "escapes")
+        self.tallies: Records[Tally] = Records(self, "tallies")
+        self.backwards: Records[Backward] = Records(self, "backwards")
+        self.weighed: Records[Weighed] = Records(self, "weighed")
+        self.first_batches: Records[FirstBatch] = Records(self, "first_batches")
+        self.grads: Records[tuple[Spot, Nodes]] = Records(self, "grads")
+        self.cuts = Spots(self, "cuts")
+        self.bare = Spots(self, "bare")
+        self.through = Spots(self, "through")
+        self.once = Spots(self, "once")
+        self.in_turn = Spots(self, "in_turn")
+        self.agree = Spots(self, "agree")
+        self.alike = Spots(self, "alike")
+        self.loose = Spots(self, "loose")
+        self.meters = Spots(self, "meters")
+        self.loaders: ByNode[LoaderFact] = ByNode(self, "loaders")
+        self.optimizers: ByNode[Nodes] = ByNode(self, "optimizers")
+        self.handmade = SpotsByNode(self, "handmade")
+        self.parallels = SpotsByNode(self, "parallels")
+        self.unclear = SpotsByNode(self, "unclear")
+        self.free = SpotsByNode(self, "free")
+        self.aside = SpotsByNode(self, "aside")
+        self.plain = Marks(self, "plain")
+        self.plain_models = Marks(self, "plain_models")
+        self.shares = Marks(self, "shares")
+        self.unlike = Marks(self, "unlike")
 
     def begin_reading(self) -> None:
         self.facts = Facts(files=self.files)
@@ -49,8 +155,43 @@ class Notes:
                 loop.backwards.clear()
                 loop.backwards.update(steps)
 
-    def spot(self, node: ast.expr, frame: Frame, what: str) -> Spot:
-        return Spot(node=node, file=frame.file, what=what)
+    def step(
+        self, node: ast.AST, frame: Frame, calls: frozenset[tuple[ast.AST, ast.AST]], backward: bool
+    ) -> None:
+        """A network is called, or gradients are computed."""
+        step = Step(node=node, file=frame.file, backward=backward, calls=calls)
+        self.facts.steps.append(step)
+
+    def carrier(self, carrier: Carrier) -> None:
+        """A variable holds a network from now on."""
+        self.facts.carriers.append(carrier)
+
+    def first_use(self, network: ast.AST) -> None:
+        """A network is given a batch."""
+        self.facts.first_use.setdefault(network, len(self.facts.carriers))
+
+    def freeze(self, network: ast.AST, node: ast.AST, used: bool) -> None:
+        """Parameters of a network are frozen or freed."""
+        self.facts.freezes[network, node] = Freeze(carriers=len(self.facts.carriers), used=used)
+
+    def name(self, origin: ast.AST, name: str) -> None:
+        """A loop or loader needs a name."""
+        self.facts.names[origin] = name
+
+    def call(self, asked: object, gave: Any) -> None:
+        """What a call inside of a network gave."""
+        self.facts.calls[asked] = gave
+
+    def uses_statistics(self) -> None:
+        """Some network uses those of the batch."""
+        self.facts.batchnorm = True
+
+    def hides_layers(self) -> None:
+        """Some network has layers that cannot be seen."""
+        self.facts.hidden = True
+
+    def draws_in_network(self) -> None:
+        self.facts.draws = True
 
     def trouble(
         self, rule: str, code: str, node: ast.AST, frame: Frame, loaders: Nodes, **details: str

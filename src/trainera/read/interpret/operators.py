@@ -64,7 +64,7 @@ class Operators(Part):
         result = tensors.binary(operator, left, right)
         if result is not None:
             for node in (left_node, right_node):
-                self.notes.facts.escapes.pop((frame.context, node), None)
+                self.notes.escapes.drop(node, frame)
             return result
         if frame.policy.assumes_rows:
             rows = compatibility.meets_rows(left, right)
@@ -96,7 +96,7 @@ class Operators(Part):
         """Rows of a slice, each with a figure of the batch: only that has to be made whole."""
         values = []
         for (node, value), (_, partner) in ((one, other), (other, one)):
-            self.notes.facts.escapes.pop((frame.context, node), None)
+            self.notes.escapes.drop(node, frame)
             figure = isinstance(value, Mean | Sum | Count) and isinstance(partner, Shard)
             values.append(self.machine.gathering.gather(node, value, frame) if figure else value)
         if not any(isinstance(value, Gathered) for value in values):
@@ -131,7 +131,7 @@ class Operators(Part):
                 text = self.machine.loader_names.name_of(Loader(value.loaders), frame)
                 if text is None or len(value.loaders) > 1:
                     return None
-                before = self.notes.facts.weighed.get((frame.context, node))
+                before = self.notes.weighed.get(node, frame)
                 inner = before.template if before is not None and not before.blended else "{}"
                 if inner == "{}" and not is_factor(node):
                     inner = "({})"
@@ -139,8 +139,8 @@ class Operators(Part):
                 template = f"{inner} * {text}.{weight}"
                 records.append(Weighed(node=node, file=frame.file, template=template, blended=True))
         for record in records:
-            self.notes.facts.weighed[frame.context, record.node] = record
-            self.notes.facts.escapes.pop((frame.context, record.node), None)
+            self.notes.weighed.set(record.node, frame, record)
+            self.notes.escapes.drop(record.node, frame)
         return Blend(left.loaders | right.loaders, models=left.models | right.models)
 
     def mixing(self, node: ast.expr, left: Value, right: Value, frame: Frame) -> Value:

@@ -3,7 +3,6 @@
 import ast
 from dataclasses import replace
 
-from trainera.read.facts import Spot
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
 from trainera.read.ops import tables
@@ -18,8 +17,8 @@ class OwnRows(Part):
         text = self.machine.loader_names.text(rows.loaders, frame) if frame.policy.gathers else None
         if text is None:
             return None
-        self.notes.facts.plain.discard((frame.context, node))
-        self.notes.facts.cuts[frame.context, node] = Spot(node=node, file=frame.file, what=text)
+        self.notes.plain.drop(node, frame)
+        self.notes.cuts.mark(node, frame, text)
         return rows
 
     def own(self, node: ast.expr, value: Value, frame: Frame) -> Value:
@@ -50,7 +49,7 @@ class OwnRows(Part):
         numbers = isinstance(key, Shard) and key.dim == 0 and not key.mask
         if not isinstance(node.ctx, ast.Load) or not isinstance(key, Shard) or not numbers:
             return None
-        self.notes.facts.escapes.pop((frame.context, node.slice), None)
+        self.notes.escapes.drop(node.slice, frame)
         return replace(key, rank=None, vague=True, nested=False, models=frozenset())
 
 

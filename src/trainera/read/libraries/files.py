@@ -40,9 +40,9 @@ class Files(Library):
             self.notes.trouble("once", "unknown-mode", node, frame, frozenset())
         reads = isinstance(mode, Const) and isinstance(mode.value, str) and "r" in mode.value
         reads |= name == "numpy.memmap" and isinstance(mode, Const) and mode.value == "c"
-        self.notes.facts.once.pop((frame.context, node), None)
+        self.notes.once.drop(node, frame)
         if not reads or (isinstance(mode, Const) and "+" in str(mode.value)):
-            self.notes.facts.once[frame.context, node] = self.notes.spot(node, frame, "open")
+            self.notes.once.mark(node, frame, "open")
             self.path.together()
             return FirstOnly()
         return PLAIN

@@ -30,7 +30,7 @@ class Meters(Library):
         if name.startswith("ignite."):
             self._adds_up_itself(node, frame)
         elif not name.endswith("MetricCollection"):
-            self.notes.facts.meters[frame.context, node] = self.notes.spot(node, frame, name)
+            self.notes.meters.mark(node, frame, name)
         return LibraryObject(node, name)
 
     def _adds_up_itself(self, node: ast.AST, frame: Frame) -> None:

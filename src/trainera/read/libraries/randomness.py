@@ -3,7 +3,6 @@
 import ast
 from dataclasses import replace
 
-from trainera.read.facts import Spot
 from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries import drawing
@@ -111,12 +110,12 @@ class Randomness(Library):
         made = last in drawing.MADE and name.startswith(("torch.", "numpy."))
         if not (alike or made or typed or name in drawing.OWN_RANDOM):
             return None
-        self.notes.facts.cuts.pop((frame.context, node), None)
+        self.notes.cuts.drop(node, frame)
         positional, keywords = self.machine.calls.arguments(node, frame)
         seeded = name in drawing.OWN_RANDOM and "generator" in keywords
         alike = alike or (seeded and frame.policy.gathers)
         if alike:
-            self.notes.facts.plain.add((frame.context, node))
+            self.notes.plain.add(node, frame)
             self.path.together()  # a worker that left one out would go on with other numbers
         if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
             shape = self.machine.eval(node.args[0].value, frame)
@@ -173,7 +172,7 @@ class Randomness(Library):
         own = generator.name.startswith("torch.distributions.") and last in ("sample", "rsample")
         if not alike and not own:
             return None
-        self.notes.facts.cuts.pop((frame.context, node), None)
+        self.notes.cuts.drop(node, frame)
         positional, keywords = self.machine.calls.arguments(node, frame)
         if own:
             given = positional[:1] or list(keywords.values())[:1]
@@ -208,9 +207,8 @@ class Randomness(Library):
         """A layer that is left out by chance, or a factor: it is the same for the whole batch."""
         if is_scripted(node, frame.file.parents):
             return BY_CHANCE  # what torch compiles by itself cannot ask the other workers
-        key = (frame.context, node)
-        self.notes.facts.agree[key] = Spot(node=node, file=frame.file, what=BY_CHANCE.what)
-        self.notes.facts.draws = True
+        self.notes.agree.mark(node, frame, BY_CHANCE.what)
+        self.notes.draws_in_network()
         self.path.together()
         return LibraryObject(node, name)
 

@@ -2,7 +2,6 @@
 
 import ast
 
-from trainera.read.facts import Spot
 from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
 from trainera.read.source.file import SourceFile
@@ -25,11 +24,10 @@ class Sets(Library):
         """Something is done with the items one after the other: in the first worker's order."""
         if not isinstance(value, HashOrdered):
             return
-        key = (frame.context, node)
-        self.notes.facts.agree.pop(key, None)
+        self.notes.agree.drop(node, frame)
         if not frame.policy.arranges_side_effects or _goes_nowhere(node, frame.file):
             return
-        self.notes.facts.agree[key] = Spot(node=node, file=frame.file, what=SET_ORDER)
+        self.notes.agree.mark(node, frame, SET_ORDER)
         self.path.together()
 
     def arguments_in_order(self, name: str, node: ast.Call, frame: Frame) -> None:

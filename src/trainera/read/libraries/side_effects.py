@@ -15,9 +15,8 @@ class SideEffects(Library):
     """Calls that reach outside of the script: only one worker may make them, or all must agree."""
 
     def call(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
-        key = (frame.context, node)
-        self.notes.facts.once.pop(key, None)
-        self.notes.facts.in_turn.pop(key, None)
+        self.notes.once.drop(node, frame)
+        self.notes.in_turn.drop(node, frame)
         if name in effects.CLOCKS:
             return PerWorker("the clock")
         if name in effects.NAMES:
@@ -33,7 +32,7 @@ class SideEffects(Library):
         )
         if name in effects.DOWNLOADS or downloads:
             self.machine.calls.gathered_arguments(node, frame)
-            self.notes.facts.in_turn[key] = self.notes.spot(node, frame, name.rsplit(".", 1)[-1])
+            self.notes.in_turn.mark(node, frame, name.rsplit(".", 1)[-1])
             self.path.together()
             return LibraryObject(node, name)
         logs_to_file = name == "logging.basicConfig" and any(
@@ -48,7 +47,7 @@ class SideEffects(Library):
                 ):
                     self.machine.agreement.agreed(argument, value, frame)
                     self.machine.libraries.saved(argument, value, frame)
-                self.notes.facts.once[key] = self.notes.spot(node, frame, name)
+                self.notes.once.mark(node, frame, name)
                 self.path.together()
             if not name.startswith(effects.TELL):
                 return FirstOnly()
@@ -81,22 +80,21 @@ class SideEffects(Library):
     def method(
         self, node: ast.Call, function: ast.Attribute, owner: Value, frame: Frame
     ) -> Value | None:
-        self.notes.facts.once.pop((frame.context, node), None)
+        self.notes.once.drop(node, frame)
         if not isinstance(owner, FirstOnly):
             return None
         values = self.machine.calls.gathered_arguments(node, frame)
         self.machine.agreement.handed_over(node, values, frame)
-        made = self.notes.facts.once.get((frame.context, function.value))
+        made = self.notes.once.get(function.value, frame)
         if made is not None and made.what == "os.popen" and function.attr.startswith("read"):
             self.machine.agreement.agreed(node, PerWorker("what one worker was told"), frame)
             return PLAIN
         return owner
 
     def plain_method(self, node: ast.Call, name: str, owner: Value, frame: Frame) -> Value | None:
-        key = (frame.context, node)
         if name == "extractall" and frame.policy.arranges_side_effects:
             self.machine.calls.gathered_arguments(node, frame)
-            self.notes.facts.in_turn[key] = self.notes.spot(node, frame, name)
+            self.notes.in_turn.mark(node, frame, name)
             self.path.together()
             return PLAIN
         opens = name == "open" and bool(node.args) and "r" not in ast.unparse(node.args[0])
@@ -104,7 +102,7 @@ class SideEffects(Library):
         opens = opens or (moves and name in ("rename", "replace"))
         if (name in effects.ONCE_METHODS or opens) and frame.policy.arranges_side_effects:
             self.machine.calls.gathered_arguments(node, frame)
-            self.notes.facts.once[key] = self.notes.spot(node, frame, name)
+            self.notes.once.mark(node, frame, name)
             self.path.together()
             return FirstOnly()
         if name in effects.FILE_METHODS and not node.args:

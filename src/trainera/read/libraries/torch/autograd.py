@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read.facts import CURRENT, Backward, Spot, Step, Weighed
+from trainera.read.facts import CURRENT, Backward, Spot, Weighed
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries.torch.part import TorchPart
 from trainera.read.source.syntax import is_factor, keyword_of
@@ -34,29 +34,28 @@ class Autograd(TorchPart):
     def gradient_read(self, node: ast.Attribute, models: Nodes, frame: Frame) -> Value:
         """The script looks at the gradient of a parameter: it must be one that is averaged."""
         spot = Spot(node=node, file=frame.file, what=ast.unparse(node))
-        self.notes.facts.grads[frame.context, node] = (spot, models)
+        self.notes.grads.set(node, frame, (spot, models))
         return PLAIN
 
     def begins(self, model: Network, node: ast.Call, frame: Frame) -> None:
         """A network is given a batch: it is as it will be trained."""
         for origin in model.origins:
-            self.notes.facts.first_use.setdefault(origin, len(self.notes.facts.carriers))
+            self.notes.first_use(origin)
             self.program.used.add(origin)
         calls = frozenset((origin, node) for origin in model.origins)
-        self.notes.facts.steps.append(Step(node=node, file=frame.file, backward=False, calls=calls))
+        self.notes.step(node, frame, calls, backward=False)
 
     def given_the_same(
         self, model: Network, node: ast.Call, values: list[Value], frame: Frame
     ) -> None:
         """Batch statistics of such input are each worker's own, and those of all would be wrong."""
-        key = (frame.context, node.func)
-        self.notes.facts.alike.pop(key, None)
-        self.notes.facts.unlike.discard(key)
+        self.notes.alike.drop(node.func, frame)
+        self.notes.unlike.drop(node.func, frame)
         inside = bool(self.path.open_loops) and frame.policy.watches_networks and not model.part
         if inside and self.path.mode != "eval" and not any(holds_share(value) for value in values):
-            self.notes.facts.alike[key] = self.notes.spot(node.func, frame, "")
+            self.notes.alike.mark(node.func, frame, "")
         elif inside and self.path.mode != "eval":
-            self.notes.facts.unlike.add(key)
+            self.notes.unlike.add(node.func, frame)
 
     def by_every_worker(
         self, model: Network, node: ast.Call, values: list[Value], frame: Frame
@@ -119,16 +118,18 @@ class Autograd(TorchPart):
             if any(function in called for _, function in self.notes.facts.alike):
                 self.drops_by_chance(node, [value], frame)
             calls = frozenset((origin, call) for origin, _, call in value.models)
-            self.notes.facts.steps.append(
-                Step(node=node, file=frame.file, backward=True, calls=calls)
-            )
-        self.notes.facts.backwards[frame.context, node] = Backward(
-            node=node,
-            value=expression,
-            file=frame.file,
-            kind=value,
-            text=text,
-            loop=loop.node if loop else None,
+            self.notes.step(node, frame, calls, backward=True)
+        self.notes.backwards.set(
+            node,
+            frame,
+            Backward(
+                node=node,
+                value=expression,
+                file=frame.file,
+                kind=value,
+                text=text,
+                loop=loop.node if loop else None,
+            ),
         )
         return PLAIN
 
@@ -154,9 +155,8 @@ class Autograd(TorchPart):
 
     def _adds_up(self, value: ast.expr, outputs: Share, frame: Frame) -> bool:
         """Whether its gradient for a sample is that of the whole batch's, or was made so."""
-        key = (frame.context, value)
-        self.notes.facts.weighed.pop(key, None)
-        self.notes.facts.escapes.pop(key, None)
+        self.notes.weighed.drop(value, frame)
+        self.notes.escapes.drop(value, frame)
         text = (
             self.machine.loader_names.text(outputs.loaders, frame)
             if isinstance(outputs, Mean)
@@ -164,7 +164,9 @@ class Autograd(TorchPart):
         )
         if text is not None:
             template = f"{'{}' if is_factor(value) else '({})'} * {text}.own_fraction"
-            self.notes.facts.weighed[key] = Weighed(node=value, file=frame.file, template=template)
+            self.notes.weighed.set(
+                value, frame, Weighed(node=value, file=frame.file, template=template)
+            )
             return True
         return isinstance(outputs, Sum) or is_rows(outputs)
 

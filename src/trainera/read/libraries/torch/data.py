@@ -19,13 +19,17 @@ class Loaders(TorchPart):
         collate = keywords.get("collate_fn")
         if isinstance(collate, Const) and collate.value is None:
             collate = None
-        self.notes.facts.loaders[node] = LoaderFact(
-            node=node,
-            file=frame.file,
-            collate=collate,
-            ordered=plain
-            and not sampled
-            and len(node.args) < 3
-            and node not in self.program.partials,
+        self.notes.loaders.set(
+            node,
+            frame,
+            LoaderFact(
+                node=node,
+                file=frame.file,
+                collate=collate,
+                ordered=plain
+                and not sampled
+                and len(node.args) < 3
+                and node not in self.program.partials,
+            ),
         )
         return PLAIN if node in self.program.decisions.whole else Loader(frozenset({node}))

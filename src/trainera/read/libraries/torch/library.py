@@ -176,14 +176,14 @@ class Torch(Library):
         if type(owner) is Value and name in ("state_dict", "load_state_dict", "named_parameters"):
             assert isinstance(node.func, ast.Attribute)
             place = node.func.value  # perhaps a network that was lost sight of
-            self.notes.facts.bare[frame.context, place] = self.notes.spot(place, frame, "either")
+            self.notes.bare.mark(place, frame, "either")
         if name == "scale" and len(node.args) == 1:  # of a scaler of gradients
             value = self.machine.eval(node.args[0], frame)
             return value if isinstance(value, Share) else None
         return None
 
     def attribute(self, node: ast.Attribute, owner: Value, frame: Frame) -> Value | None:
-        self.notes.facts.bare.pop((frame.context, node.value), None)
+        self.notes.bare.drop(node.value, frame)
         if isinstance(owner, Network):
             return self.networks.attribute(node, owner, frame)
         if isinstance(owner, Parameters) and node.attr == "grad" and frame.policy.watches_networks:
@@ -202,9 +202,9 @@ class Torch(Library):
         if not any(base.startswith(NETWORKS) for base in bases):
             return None
         if any("BatchNorm" in base for base in bases):
-            self.notes.facts.batchnorm = True
+            self.notes.uses_statistics()
         if any(base.startswith(names.ZOOS) for base in bases):
-            self.notes.facts.hidden = True
+            self.notes.hides_layers()
         return Network(frozenset({node}), cls)
 
     def unknown(
@@ -218,7 +218,7 @@ class Torch(Library):
         if any(isinstance(value, FirstOnly) for value in arguments):
             return None
         if node in self.program.decisions.models:
-            self.notes.facts.hidden = True
+            self.notes.hides_layers()
             outside = isinstance(self.machine.eval(node.func, frame), Qualified)
             others = () if outside else self.machine.libraries.unaccounted(node, frame)
             return Network(frozenset({node}), choices=(None, *others) if others else ())
@@ -228,7 +228,7 @@ class Torch(Library):
             return row_by_row(*arguments) if by_rows else None
         made_in_network = frame.policy.inside_network and name.split(".")[0] not in names.NO_LAYERS
         if made_in_network or name.startswith(names.ZOOS):
-            self.notes.facts.hidden = True
+            self.notes.hides_layers()
         return None
 
     def unaccounted(self, node: ast.Call, frame: Frame) -> tuple[Class, ...]:

@@ -69,19 +69,21 @@ class Losses(TorchPart):
             kept = [k for k in node.keywords if k.arg in ("weight", "ignore_index")]
             extra = ", ".join(f"{k.arg}={ast.unparse(k.value)}" for k in kept)
         arguments = ", ".join(part for part in ("{}", ast.unparse(target), extra) if part)
-        self.notes.facts.weighed[frame.context, node] = Weighed(
-            node=node, file=frame.file, template=f"{text}.by_weight({arguments})"
+        self.notes.weighed.set(
+            node,
+            frame,
+            Weighed(node=node, file=frame.file, template=f"{text}.by_weight({arguments})"),
         )
         self.path.together()
         return None
 
     def apply(self, loss: LossFunction, values: list[Value], node: ast.Call, frame: Frame) -> Value:
         """What a loss function makes of a batch's outputs and targets."""
-        self.notes.facts.weighed.pop((frame.context, node), None)
+        self.notes.weighed.drop(node, frame)
         shares = [value for value in values if isinstance(value, Share)]
         if not shares:
             if loss.weighted and not any(value == Const(None) for value in values):
-                self.notes.facts.plain.add((frame.context, node))
+                self.notes.plain.add(node, frame)
             return gathered_of(*values)
         rows_of_all = compatibility.meets_rows(*values)
         if rows_of_all and frame.policy.gathers:

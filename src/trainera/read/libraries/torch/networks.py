@@ -52,14 +52,14 @@ class Networks(TorchPart):
         if name == "grad" and owner.part and frame.policy.watches_networks:
             return self.torch.autograd.gradient_read(node, owner.origins, frame)
         if owner.parallel and name == "module":
-            self.notes.facts.bare.pop((frame.context, node.value), None)
+            self.notes.bare.drop(node.value, frame)
             return replace(owner, wrapped=False, parallel=False)
         self.torch.wrapping.through_wrapper(node.value, owner, frame, name)
         inner = replace(owner, wrapped=False)
         if owner.cls is not None:
             if frame.policy.watches_networks and loose_parameter(owner.cls.node, name):
                 spot = Spot(node=node, file=frame.file, what=name)
-                self.notes.facts.loose[frame.context, node] = spot
+                self.notes.loose.set(node, frame, spot)
             found = self.machine.objects.member(inner, owner.cls, name, frame)
             if isinstance(found, Function) and not isinstance(found.node, ast.Lambda):
                 return found
@@ -73,7 +73,7 @@ class Networks(TorchPart):
             return PLAIN
         if self.path.open_loops and frame.policy.watches_networks and not owner.part:
             for origin in owner.origins:
-                self.notes.facts.aside[origin] = Spot(node=node, file=frame.file, what=name)
+                self.notes.aside.set(origin, frame, Spot(node=node, file=frame.file, what=name))
         return replace(inner, cls=None, part=True)
 
     def item(self, node: ast.Subscript, owner: Network, frame: Frame) -> Value:
@@ -139,7 +139,7 @@ class Networks(TorchPart):
         positional, keywords = self._inputs(model, node, frame)
         values = [*positional, *keywords.values()]
         if model.wrapped is None and not model.part:
-            self.notes.facts.bare.pop((frame.context, node.func), None)
+            self.notes.bare.drop(node.func, frame)
         if any(holds_share(value) for value in values) and frame.policy.watches_networks:
             self.torch.autograd.begins(model, node, frame)
         self.torch.autograd.given_the_same(model, node, values, frame)
@@ -213,7 +213,7 @@ class Networks(TorchPart):
         """The arguments of a network; of samples that were recombined, each worker's own."""
         parts = [*node.args, *(keyword.value for keyword in node.keywords)]
         for part in parts:
-            self.notes.facts.cuts.pop((frame.context, part), None)
+            self.notes.cuts.drop(part, frame)
         positional, keywords = self.machine.calls.arguments(node, frame)
         if not frame.policy.gathers or len(parts) != len(positional) + len(keywords):
             return positional, keywords

@@ -83,19 +83,19 @@ class Layers(TorchPart):
             return self.torch.losses.made(last, keywords)
         if last == "DataParallel":
             first = positional[0] if positional else keywords.get("module", PLAIN)
-            self.notes.facts.parallels[node] = self.notes.spot(node, frame, "DataParallel")
+            self.notes.parallels.mark(node, frame, "DataParallel")
             return replace(first, parallel=True) if isinstance(first, Network) else PLAIN
         if last == "Parameter":
             return PLAIN
         if last in ("ParameterList", "ParameterDict") and frame.policy.watches_networks:
             return put_together(*positional, *keywords.values())
         if "BatchNorm" in last:
-            self.notes.facts.batchnorm = True
+            self.notes.uses_statistics()
         if last.startswith("Lazy") or is_given(keywords.get("max_norm")):
             self.notes.trouble("network", "layer-learns-shape", node, frame, frozenset())
         given = flat(Items((*positional, *keywords.values())))
         if last in CONTAINERS and any(type(value) in (Value, LibraryObject) for value in given):
-            self.notes.facts.hidden = True
+            self.notes.hides_layers()
         held = networks_held(Items((*positional, *keywords.values())))
         layout = _layout(last, positional, keywords)
         return Network(frozenset({node}), layer=last, layout=layout, inside=held)
@@ -103,7 +103,7 @@ class Layers(TorchPart):
     def unseen(self, value: Value) -> None:
         """Something of a library is given a batch: if it has layers, they cannot be seen."""
         if isinstance(value, LibraryObject):
-            self.notes.facts.hidden = True
+            self.notes.hides_layers()
 
 
 def makes_parameter(name: str, node: ast.Call) -> bool:

@@ -2,10 +2,9 @@
 
 import ast
 
-from trainera.read.facts import Freeze
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries.torch.part import TorchPart
-from trainera.read.values import PLAIN, Items, Network, Optimizer, Parameters, Share, Value
+from trainera.read.values import NOBODY, PLAIN, Items, Network, Optimizer, Parameters, Share, Value
 from trainera.read.values.contents import networks_in, put_together, understood
 
 
@@ -17,8 +16,7 @@ class Optimizers(TorchPart):
         if isinstance(owner, Share) or not frame.policy.watches_networks:
             return  # gradients with respect to the batch itself
         for origin in networks_in(owner) or frozenset(self.program.used):
-            used, carriers = origin in self.program.used, len(self.notes.facts.carriers)
-            self.notes.facts.freezes[origin, node] = Freeze(carriers=carriers, used=used)
+            self.notes.freeze(origin, node, origin in self.program.used)
 
     def sorted_into_groups(self, node: ast.Call, place: ast.Subscript, frame: Frame) -> None:
         """Parameters are put into ``groups[kind]["params"]``, which an optimizer is to be given."""
@@ -43,8 +41,8 @@ class Optimizers(TorchPart):
         if name == "add_param_group":
             positional, keywords = self.machine.calls.arguments(node, frame)
             added = networks_in(Items((*positional, *keywords.values())))
-            optimizers = self.notes.facts.optimizers
-            optimizers[owner.origin] = optimizers[owner.origin] | added
+            trained = self.notes.optimizers.get(owner.origin, frame) or NOBODY
+            self.notes.optimizers.set(owner.origin, frame, trained | added)
             return PLAIN
         return None
 
@@ -63,11 +61,13 @@ class Optimizers(TorchPart):
 
     def make(self, last: str, node: ast.Call, frame: Frame) -> Value:
         positional, keywords = self.machine.calls.arguments(node, frame)
-        self.notes.facts.optimizers[node] = networks_in(Items((*positional, *keywords.values())))
+        self.notes.optimizers.set(
+            node, frame, networks_in(Items((*positional, *keywords.values())))
+        )
         given = positional[0] if positional else keywords.get("params", PLAIN)
-        self.notes.facts.unclear.pop(node, None)
+        self.notes.unclear.drop(node, frame)
         if not understood(given):
-            self.notes.facts.unclear[node] = self.notes.spot(node, frame, "")
+            self.notes.unclear.mark(node, frame, "")
         if last == "LBFGS":
             self.notes.trouble("optimizer", "lbfgs", node, frame, frozenset())
         return Optimizer(node)
@@ -77,7 +77,7 @@ class Optimizers(TorchPart):
         own = (frame.env or {}).get("self")
         if not frame.policy.watches_networks or isinstance(own, Network):
             return PLAIN
-        self.notes.facts.free[node] = self.notes.spot(node, frame, "")
+        self.notes.free.mark(node, frame, "")
         return Parameters(frozenset({node}))
 
     def freed(self, node: ast.Call, frame: Frame) -> Value:

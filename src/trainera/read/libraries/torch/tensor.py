@@ -93,8 +93,8 @@ class Tensors(Library):
             )
         if not isinstance(owner, Shard):
             return owner
-        self.notes.facts.cuts.pop((frame.context, node), None)
-        self.notes.facts.escapes.pop((frame.context, node.value), None)
+        self.notes.cuts.drop(node, frame)
+        self.notes.escapes.drop(node.value, frame)
         keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         values = [(self.machine.eval(key, frame), isinstance(key, ast.Slice)) for key in keys]
         first, first_is_slice = values[0]
@@ -183,7 +183,7 @@ class Tensors(Library):
             )
 
     def _method(self, node: ast.Call, function: ast.Attribute, owner: Share, frame: Frame) -> Value:
-        self.notes.facts.escapes.pop((frame.context, function.value), None)
+        self.notes.escapes.drop(function.value, frame)
         positional, keywords = self.machine.calls.arguments(node, frame)
         if isinstance(owner, Lost):
             return owner

@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read.facts import Carrier, Spot
+from trainera.read.facts import Carrier
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries.torch import names
 from trainera.read.libraries.torch.names import SAME_MODEL
@@ -33,16 +33,15 @@ class Wrapping(TorchPart):
 
     def through_wrapper(self, node: ast.expr, owner: Network, frame: Frame, name: str) -> None:
         """Notes that something is asked of the network that only the bare one can answer."""
-        key = (frame.context, node)
-        self.notes.facts.bare.pop(key, None)
-        self.notes.facts.plain_models.discard(key)
+        self.notes.bare.drop(node, frame)
+        self.notes.plain_models.drop(node, frame)
         if owner.part or owner.parallel or name in names.WRAPPER_OK:
             return  # the wrapper takes DataParallel's place, keys and all
         if owner.wrapped is False:
-            self.notes.facts.plain_models.add(key)
+            self.notes.plain_models.add(node, frame)
             return
         how = "module" if owner.wrapped else "either"
-        self.notes.facts.bare[frame.context, node] = Spot(node=node, file=frame.file, what=how)
+        self.notes.bare.mark(node, frame, how)
 
     def goes_through(
         self, node: ast.Call, result: Value, frame: Frame
@@ -56,9 +55,8 @@ class Wrapping(TorchPart):
         self.torch.autograd.begins(model, node, frame)
         if model.wrapped is False:
             return model, False
-        key = (frame.context, node.func.value)
-        self.notes.facts.bare.pop(key, None)
-        self.notes.facts.through[key] = self.notes.spot(node.func.value, frame, node.func.attr)
+        self.notes.bare.drop(node.func.value, frame)
+        self.notes.through.mark(node.func.value, frame, node.func.attr)
         return replace(model, wrapped=True), True
 
     def note_carrier(
@@ -92,7 +90,7 @@ class Wrapping(TorchPart):
             branch = isinstance(above, ast.If | ast.Try | ast.For | ast.While)
             conditional |= branch and not (isinstance(above, ast.If) and is_main_guard(above.test))
             above = frame.file.parents.get(above)
-        self.notes.facts.carriers.append(
+        self.notes.carrier(
             Carrier(
                 node=node,
                 target=target,
