@@ -6,7 +6,7 @@ network does, what must happen on one worker only, the libraries tell; `reader` 
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any, Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec, cast
 
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
@@ -151,15 +151,12 @@ class Libraries:
         self.given_away = every(libraries, Library.given_away)
         self.given_rows = every(libraries, Library.given_rows)
         self.saved = every(libraries, Library.saved)
-        self._evaluated = overriding(libraries, Library.evaluated)
+        self.watchers: list[Callable[[ast.expr, Value, Frame], Value]]
+        self.watchers = overriding(libraries, Library.evaluated)
+        """Those who change what expressions give."""
         self._called = overriding(libraries, Library.called)
         self._function_called = overriding(libraries, Library.function_called)
         self._unaccounted = overriding(libraries, Library.unaccounted)
-
-    def evaluated(self, node: ast.expr, value: Value, frame: Frame) -> Value:
-        for hook in self._evaluated:
-            value = hook(node, value, frame)
-        return value
 
     def called(self, name: str, node: ast.Call, value: Value, frame: Frame) -> Value:
         for hook in self._called:
@@ -191,26 +188,30 @@ def first(
     libraries: Sequence[Library], hook: Callable[Concatenate[Any, P], Value | None]
 ) -> Callable[P, Value | None]:
     """Asks one library after the other."""
-    hooks = overriding(libraries, hook)
+    hooks: list[Callable[..., Any]] = [*overriding(libraries, hook)]
+    if len(hooks) == 1:
+        return hooks[0]
 
-    def ask(*arguments: P.args, **words: P.kwargs) -> Value | None:
+    def ask(*arguments: Any) -> Value | None:
         for one in hooks:
-            value: Value | None = one(*arguments, **words)
+            value: Value | None = one(*arguments)
             if value is not None:
                 return value
         return None
 
-    return ask
+    return cast(Callable[P, Value | None], ask)
 
 
 def every(
     libraries: Sequence[Library], hook: Callable[Concatenate[Any, P], None]
 ) -> Callable[P, None]:
     """Tells all libraries."""
-    hooks = overriding(libraries, hook)
+    hooks: list[Callable[..., Any]] = [*overriding(libraries, hook)]
+    if len(hooks) == 1:
+        return hooks[0]
 
-    def tell(*arguments: P.args, **words: P.kwargs) -> None:
+    def tell(*arguments: Any) -> None:
         for one in hooks:
-            one(*arguments, **words)
+            one(*arguments)
 
-    return tell
+    return cast(Callable[P, None], tell)

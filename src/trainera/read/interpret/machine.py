@@ -37,6 +37,7 @@ from trainera.read.values import Value
 from trainera.read.values.join import by_any_name, element
 
 Handler = Callable[[Any, Frame], None]
+Evaluator = Callable[[Any, Frame], Value]
 
 
 class Machine:
@@ -78,7 +79,8 @@ class Machine:
         self.libraries = Libraries([make(self) for make in libraries])
         self.eval = self.expressions.eval
         self.run = self.statements.run
-        self.statements.handlers = handlers(self)
+        self.statements.handlers = statement_handlers(self)
+        self.expressions.handlers = expression_handlers(self)
 
     def joined(self, value: Value) -> Value:
         """What any of the items of a value is."""
@@ -95,7 +97,7 @@ class Machine:
         self.notes.begin_reading()
 
 
-def handlers(machine: Machine) -> dict[type[ast.stmt], Handler]:
+def statement_handlers(machine: Machine) -> dict[type[ast.stmt], Handler]:
     """Who follows which statement."""
     assignments, definitions = machine.assignments, machine.definitions
     loops, statements = machine.loops, machine.statements
@@ -126,4 +128,38 @@ def handlers(machine: Machine) -> dict[type[ast.stmt], Handler]:
         ast.Match: statements.do_match,
         ast.Delete: statements.do_delete,
         ast.Assert: statements.do_assert,
+    }
+
+
+def expression_handlers(machine: Machine) -> dict[type[ast.expr], Evaluator]:
+    """Who follows which expression."""
+    expressions, operators = machine.expressions, machine.operators
+    comprehensions = machine.comprehensions
+    return {
+        ast.Constant: expressions.constant,
+        ast.Name: expressions.name,
+        ast.Call: machine.calls.call,
+        ast.Attribute: machine.attributes.read,
+        ast.Subscript: machine.subscripts.read,
+        ast.BinOp: expressions.binary,
+        ast.UnaryOp: operators.unary,
+        ast.Compare: operators.compare,
+        ast.BoolOp: expressions.logical,
+        ast.IfExp: expressions.conditional,
+        ast.Tuple: expressions.sequence,
+        ast.List: expressions.sequence,
+        ast.Starred: expressions.starred,
+        ast.Set: expressions.set,
+        ast.Dict: comprehensions.dictionary,
+        ast.JoinedStr: expressions.text,
+        ast.NamedExpr: expressions.named,
+        ast.Lambda: expressions.function,
+        ast.ListComp: comprehensions.comprehension,
+        ast.SetComp: comprehensions.comprehension,
+        ast.GeneratorExp: comprehensions.comprehension,
+        ast.DictComp: comprehensions.comprehension,
+        ast.Slice: expressions.slice,
+        ast.Await: expressions.awaited,
+        ast.Yield: expressions.given,
+        ast.YieldFrom: expressions.given_each,
     }

@@ -13,6 +13,7 @@ from trainera.read.facts import (
     Facts,
     FirstBatch,
     Freeze,
+    Key,
     LoaderFact,
     LoopFact,
     Spot,
@@ -38,26 +39,23 @@ class Trial:
 class Records(Generic[Record]):
     """The records of one kind, by where they stand and by how the function around is called."""
 
-    def __init__(self, notes: "Notes", name: str) -> None:
-        self.notes = notes
+    found: dict[Any, Record]
+    """Those of the facts that are written at the moment."""
+
+    def __init__(self, name: str) -> None:
         self.name = name
 
     def key(self, node: ast.AST, frame: Frame) -> object:
         return frame.context, node
 
-    @property
-    def _all(self) -> dict[Any, Any]:
-        found: dict[Any, Any] = getattr(self.notes.facts, self.name)
-        return found
-
     def set(self, node: ast.AST, frame: Frame, record: Record) -> None:
-        self._all[self.key(node, frame)] = record
+        self.found[self.key(node, frame)] = record
 
     def get(self, node: ast.AST, frame: Frame) -> Record | None:
-        return self._all.get(self.key(node, frame))
+        return self.found.get(self.key(node, frame))
 
     def drop(self, node: ast.AST, frame: Frame) -> None:
-        self._all.pop(self.key(node, frame), None)
+        self.found.pop(self.key(node, frame), None)
 
 
 class Spots(Records[Spot]):
@@ -86,15 +84,16 @@ class SpotsByNode(ByNode[Spot]):
 class Marks:
     """Places of which something holds."""
 
-    def __init__(self, notes: "Notes", name: str) -> None:
-        self.notes = notes
+    found: set[Key]
+
+    def __init__(self, name: str) -> None:
         self.name = name
 
     def add(self, node: ast.AST, frame: Frame) -> None:
-        getattr(self.notes.facts, self.name).add((frame.context, node))
+        self.found.add((frame.context, node))
 
     def drop(self, node: ast.AST, frame: Frame) -> None:
-        getattr(self.notes.facts, self.name).discard((frame.context, node))
+        self.found.discard((frame.context, node))
 
 
 class Notes:
@@ -103,37 +102,43 @@ class Notes:
     def __init__(self, files: dict[str, SourceFile], path: Path) -> None:
         self.files = files
         self.path = path
-        self.facts = Facts(files=files)
-        self.loops: Records[LoopFact] = Records(self, "loops")
-        self.escapes: Records[Escape] = Records(self, "escapes")
-        self.tallies: Records[Tally] = Records(self, "tallies")
-        self.backwards: Records[Backward] = Records(self, "backwards")
-        self.weighed: Records[Weighed] = Records(self, "weighed")
-        self.first_batches: Records[FirstBatch] = Records(self, "first_batches")
-        self.grads: Records[tuple[Spot, Nodes]] = Records(self, "grads")
-        self.cuts = Spots(self, "cuts")
-        self.bare = Spots(self, "bare")
-        self.through = Spots(self, "through")
-        self.once = Spots(self, "once")
-        self.in_turn = Spots(self, "in_turn")
-        self.agree = Spots(self, "agree")
-        self.alike = Spots(self, "alike")
-        self.loose = Spots(self, "loose")
-        self.meters = Spots(self, "meters")
-        self.loaders: ByNode[LoaderFact] = ByNode(self, "loaders")
-        self.optimizers: ByNode[Nodes] = ByNode(self, "optimizers")
-        self.handmade = SpotsByNode(self, "handmade")
-        self.parallels = SpotsByNode(self, "parallels")
-        self.unclear = SpotsByNode(self, "unclear")
-        self.free = SpotsByNode(self, "free")
-        self.aside = SpotsByNode(self, "aside")
-        self.plain = Marks(self, "plain")
-        self.plain_models = Marks(self, "plain_models")
-        self.shares = Marks(self, "shares")
-        self.unlike = Marks(self, "unlike")
+        self.loops: Records[LoopFact] = Records("loops")
+        self.escapes: Records[Escape] = Records("escapes")
+        self.tallies: Records[Tally] = Records("tallies")
+        self.backwards: Records[Backward] = Records("backwards")
+        self.weighed: Records[Weighed] = Records("weighed")
+        self.first_batches: Records[FirstBatch] = Records("first_batches")
+        self.grads: Records[tuple[Spot, Nodes]] = Records("grads")
+        self.cuts = Spots("cuts")
+        self.bare = Spots("bare")
+        self.through = Spots("through")
+        self.once = Spots("once")
+        self.in_turn = Spots("in_turn")
+        self.agree = Spots("agree")
+        self.alike = Spots("alike")
+        self.loose = Spots("loose")
+        self.meters = Spots("meters")
+        self.loaders: ByNode[LoaderFact] = ByNode("loaders")
+        self.optimizers: ByNode[Nodes] = ByNode("optimizers")
+        self.handmade = SpotsByNode("handmade")
+        self.parallels = SpotsByNode("parallels")
+        self.unclear = SpotsByNode("unclear")
+        self.free = SpotsByNode("free")
+        self.aside = SpotsByNode("aside")
+        self.plain = Marks("plain")
+        self.plain_models = Marks("plain_models")
+        self.shares = Marks("shares")
+        self.unlike = Marks("unlike")
+        self._write_into(Facts(files=files))
+
+    def _write_into(self, facts: Facts) -> None:
+        self.facts = facts
+        for records in vars(self).values():
+            if isinstance(records, Records | Marks):
+                records.found = getattr(facts, records.name)
 
     def begin_reading(self) -> None:
-        self.facts = Facts(files=self.files)
+        self._write_into(Facts(files=self.files))
 
     @contextmanager
     def on_trial(self) -> Iterator[Trial]:
@@ -144,11 +149,11 @@ class Notes:
         facts, open_loops = self.facts, self.path.open_loops
         loops = [(loop, loop.training, loop.collective) for loop in open_loops]
         backwards = [(loop, set(loop.backwards)) for loop in open_loops]
-        self.facts = facts.copy()
+        self._write_into(facts.copy())
         trial = Trial()
         yield trial
         if not trial.holds:
-            self.facts = facts
+            self._write_into(facts)
             for loop, training, collective in loops:
                 loop.training, loop.collective = training, collective
             for loop, steps in backwards:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
+from trainera.read.source.syntax import methods_of, names_in
 from trainera.read.values import (
     PLAIN,
     Choice,
@@ -74,13 +75,17 @@ class Objects(Part):
         return found or PLAIN
 
     def attribute(self, cls: Class, name: str) -> Value | None:
-        for owner in self.lineage(cls):
-            if (owner.node, name) in self.program.attributes:
-                return self.program.attributes[owner.node, name]
-            for statement in owner.node.body:
-                if isinstance(statement, ast.FunctionDef) and statement.name == name:
-                    return Function(statement, owner.module, owner=owner.node)
-        return None
+        found = self._own_attribute(cls, name)
+        if found is None and cls.node.bases:
+            among = (self._own_attribute(base, name) for base in self.lineage(cls)[1:])
+            found = next((value for value in among if value is not None), None)
+        return found
+
+    def _own_attribute(self, cls: Class, name: str) -> Value | None:
+        found = self.program.attributes.get((cls.node, name))
+        if found is None and (method := methods_of(cls.node).get(name)) is not None:
+            return Function(method, cls.module, owner=cls.node)
+        return found
 
     def set_attribute(self, cls: Class, name: str, value: Value) -> None:
         old = self.program.attributes.get((cls.node, name))
@@ -102,7 +107,7 @@ class Objects(Part):
             inside = [held for (node, _), held in self.program.attributes.items() if node in owners]
         elif isinstance(holder, Function):
             around, _ = self.program.scopes.get(holder.scope, ({}, None))
-            names = {part.id for part in ast.walk(holder.node) if isinstance(part, ast.Name)}
+            names = names_in(holder.node) if around else frozenset()
             inside = [held for name, held in around.items() if name in names]
         elif isinstance(holder, Choice):
             held_by = (self.carried(function) for function in holder.functions)

@@ -1,6 +1,20 @@
 """What an expression looks like. No knowledge of what it means."""
 
 import ast
+from functools import lru_cache
+
+
+@lru_cache(maxsize=1024)
+def names_in(node: ast.AST) -> frozenset[str]:
+    """The names in a piece of code. It is asked for again and again."""
+    return frozenset(part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+
+
+@lru_cache(maxsize=1024)
+def methods_of(cls: ast.ClassDef) -> dict[str, ast.FunctionDef]:
+    """The methods of a class by name; of several of one name the first."""
+    methods = [part for part in cls.body if isinstance(part, ast.FunctionDef)]
+    return {method.name: method for method in reversed(methods)}
 
 
 def takes(spec: ast.arguments, node: ast.Call, bound: int) -> bool:

@@ -42,7 +42,6 @@ from trainera.read.values import Nodes
 from trainera.rules.torch._tools import Finding, Words, after, edit, refuse, wrap
 
 NAME = "wrap"
-
 REFUSALS = {
     "layer-replaced": Words(
         what="a layer is replaced after the network was wrapped",

@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries.torch import names
@@ -115,6 +116,7 @@ def makes_parameter(name: str, node: ast.Call) -> bool:
     )
 
 
+@lru_cache(maxsize=1024)
 def loose_parameter(cls: ast.ClassDef, name: str) -> bool:
     """Whether a network has a parameter of that name which none of its own methods reads."""
     made = read = False
