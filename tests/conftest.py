@@ -17,7 +17,7 @@ with contextlib.suppress(ValueError):
 
 LONGEST = [
     *("test_corpus_verified.py", "test_corpus.py", "test_convert_properties.py"),
-    *("test_verify_verb.py", "test_running.py"),
+    *("test_verify_verb.py", "test_generated.py", "test_running.py"),
 ]
 """They begin first, so that no process is left with one of them when the others are done."""
 

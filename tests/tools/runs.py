@@ -68,15 +68,19 @@ class Runner:
         hidden: list[str] | None = None,
         observer: dict[str, object] | None = None,
         engine: str = "ddp",
+        logs: Path | None = None,
     ) -> Run:
         """Runs a script plainly (`workers` 0) or as that many workers of an engine.
 
         They get the variables of torchrun, or of Horovod's launcher. `hidden` names modules that
         the script cannot import. With `observer` the run is observed as `trainera verify` does.
+        What workers print is kept in `cwd`, unless there is a folder for their `logs`.
         """
         if engine == "horovod" and workers:
             with meeting(workers) as places:
-                return self._run(script, cwd, arguments, places, timeout, env, hidden, observer)
+                return self._run(
+                    script, cwd, arguments, places, timeout, env, hidden, observer, logs
+                )
         places = []
         if workers:
             common = {
@@ -87,7 +91,7 @@ class Runner:
             }
             ranks = [{"RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(workers)]
             places = [common | rank for rank in ranks]
-        return self._run(script, cwd, arguments, places, timeout, env, hidden, observer)
+        return self._run(script, cwd, arguments, places, timeout, env, hidden, observer, logs)
 
     def _run(
         self,
@@ -99,9 +103,10 @@ class Runner:
         env: dict[str, str] | None,
         hidden: list[str] | None,
         observer: dict[str, object] | None,
+        folder: Path | None,
     ) -> Run:
         """Runs a script in as many workers as there are places, or plainly if there is none."""
-        logs = cwd / ".log"
+        logs = (folder or cwd) / ".log"
         workers = max(len(places), 1)
         job = {
             "script": str(script),

@@ -9,6 +9,7 @@ Speaks JSON lines on stdin and stdout. Ends, with all its workers, when stdin cl
 
 import contextlib
 import gc
+import importlib
 import json
 import os
 import runpy
@@ -74,7 +75,7 @@ def serve(job: dict) -> list[int | None]:
     while children and time.monotonic() < deadline:
         pid, status = os.waitpid(-1, os.WNOHANG)
         if pid == 0:
-            time.sleep(0.01)
+            time.sleep(0.002)
             continue
         rank = children.pop(pid, None)
         if rank is not None:
@@ -91,10 +92,7 @@ def serve(job: dict) -> list[int | None]:
 
 
 def main() -> None:
-    import horovod.torch
     import numpy
-    import sklearn.datasets
-    import sklearn.metrics
     import torch
     import torch._dynamo  # which DDP and optimizers import when they are made
     import torch.nn.parallel
@@ -103,7 +101,10 @@ def main() -> None:
     import trainera.crew
     import trainera.verify.observe.start
 
-    assert horovod and numpy and sklearn and torch and trainera
+    for name in ("horovod.torch", "sklearn.datasets", "sklearn.metrics"):
+        with contextlib.suppress(ImportError):  # only some scripts want them
+            importlib.import_module(name)
+    assert numpy and torch and trainera
     gc.collect()
     gc.freeze()  # else each child goes through all of that, and copies it
     real = os.fdopen(os.dup(1), "w")

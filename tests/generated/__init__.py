@@ -1,0 +1,1 @@
+"""Training scripts made at random, to find conversions that are silently wrong."""

@@ -1,0 +1,1 @@
+"""The grammar of what people write when they train a network."""
