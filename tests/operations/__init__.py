@@ -1,0 +1,1 @@
+"""Tries what the analysis of tensor operations claims against torch itself."""
