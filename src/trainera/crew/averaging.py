@@ -54,6 +54,7 @@ class Gradients:
 
     def note(self, parameter: torch.Tensor) -> None:
         """Called in backward() for each gradient; the first of all asks to be told of its end."""
+        CREW.require_all("backward()")
         if not Gradients.waiting:
             engine: Any = torch.autograd.Variable._execution_engine
             engine.queue_callback(average_waiting)

@@ -12,7 +12,9 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from trainera.crew.state import CREW
+from trainera.crew.stretching import LOOKOUT
 from trainera.crew.transport import TRANSPORT
+from trainera.crew.trials import TRIALS
 
 CHECKED_STEPS = frozenset({1, 2, 3, 10, 100, 1000, 10000})
 ROUNDING = 1e-6
@@ -29,6 +31,8 @@ def watch_steps() -> None:
 
 def before_step(optimizer: Any, *_: Any) -> None:
     """Raises if an optimizer of this worker is given gradients that another's is not."""
+    LOOKOUT.raise_found()
+    TRIALS.settle(optimizer)
     if getattr(optimizer, "_steps_apart", False):
         return
     gradients = getattr(optimizer, "_gradients", None)

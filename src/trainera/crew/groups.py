@@ -72,6 +72,7 @@ class Machine(dist.ProcessGroup):
     def allreduce(self, tensors: Any, opts: Any = None) -> Any:  # type: ignore[override]
         if opts is not None and opts.reduceOp != dist.ReduceOp.SUM:
             raise NotImplementedError(f"only sums over workers, not {opts.reduceOp}")
+        CREW.require_all("backward(), or another sum over the workers,")
         for tensor in tensors:
             if tensor.is_sparse:
                 self._add_up_sparse(tensor)

@@ -185,6 +185,7 @@ class Averaging:
 
     def note(self, parameter: torch.Tensor) -> None:
         """Called in backward() for each gradient; the first time, asks to be called at its end."""
+        CREW.require_all("backward()")
         if parameter.grad is not None and parameter.grad.is_sparse:
             refuse_stand_ins()
         if not self.queued:

@@ -1,179 +1,299 @@
 """Whether a network treats the rows that it is given one by one, found out by trying.
 
-A script that makes its batches itself does not say what their rows are. If they are steps in time,
-a network that looks from one to another learns something else from a slice. So in the first steps
-a copy of each network that is trained is given halves of its rows, without gradients and in
-evaluation mode, and must make of them what it made of all. What cannot be tried is let pass: random
-numbers, batch statistics that are kept nowhere, results without rows.
+A copy of it, without gradients, is given all rows, and then the first part of them and the rest. If
+it treats rows one by one, it makes of the parts what it made of all: the same rows, wherever the
+batch stands in the result, or a figure that is their mean or sum. Where it draws random numbers it
+is given as many rows as before instead, of which some are others: what it makes of those that
+stayed must stay. What cannot be tried that way is undecided.
 """
 
 import contextlib
 import copy
-import random
+import io
+from collections.abc import Iterator
 from typing import Any
-from weakref import WeakSet
 
 import torch
 from torch.nn.modules import module as hooks
 from torch.nn.modules.batchnorm import _BatchNorm
-from torch.nn.parallel import DistributedDataParallel
+from torch.nn.utils.rnn import PackedSequence
 
-from trainera.crew.rows import arrays_in
-from trainera.crew.streams import numpy_random, torch_generators
+from trainera.crew.picking import leaves, masks_in, picked, row_places
+from trainera.crew.state import CREW
+from trainera.crew.streams import RandomNumbers
 
+APART, MIXES, UNDECIDED = "apart", "mixes", "undecided"
 TOLERANCES = {torch.float64: 1e-6, torch.float32: 1e-3}
 ROUGH = 0.05
-WATCHED_STEPS = 2
-TRIED: WeakSet[Any] = WeakSet()
-"""Once is enough, though loops may begin again and again."""
+MOST_VIEWS = 4
+METHOD = "_tried_method"
+"""Attribute of a copy: what is called of it, if it is not the network itself."""
+FAINT = 0.01
+"""Parameters below that may be there to let a branch begin with nothing."""
 
 
-class Watch:
-    """Tries every network that is called in the first steps of a loop with the rows of a batch."""
+def tried(module: Any, args: Any, kwargs: Any, rows: int) -> str:
+    """Whether what a network, a copy, makes of a row depends on the other rows."""
+    if rows < 2:
+        return UNDECIDED
+    for views in range(1, MOST_VIEWS + 1):
+        places = row_places((args, kwargs), rows * views)
+        if any(places.values()):
+            break
+    else:
+        return UNDECIDED  # there are no rows of the batch in it
+    # Several views of each sample come one view after the other, or one sample after the other.
+    found = {verdict_on(module, args, kwargs, rows, views, places)}
+    if views > 1:
+        found.add(verdict_on(module, args, kwargs, rows, -views, places))
+    return next(one for one in (APART, UNDECIDED, MIXES) if one in found)
 
-    def __init__(self) -> None:
-        self._rows = 0
-        self._depth = 0
-        self._handles: list[Any] = []
 
-    def step(self, number: int, whole: int, mine: int) -> None:
-        """A step of the loop begins (the first is 1), with so many rows, `mine` this worker's."""
-        self._rows = mine or min(2, whole)  # without rows it stands in with those of others
-        if number > WATCHED_STEPS:
-            self.end()
-        elif number and not self._handles:
-            self._handles = [
-                hooks.register_module_forward_pre_hook(self._enter),
-                hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True),
-            ]
-
-    def end(self) -> None:
-        """The loop is over, or was watched long enough."""
-        for handle in self._handles:
-            handle.remove()
-        self._handles = []
-        self._depth = 0
-
-    def _enter(self, module: Any, args: Any) -> None:
-        self._depth += 1
-
-    def _leave(self, module: Any, args: Any, kwargs: Any, result: Any) -> None:
-        self._depth -= 1
-        if isinstance(module, DistributedDataParallel):
-            module = module.module
-        if self._depth or module in TRIED or not torch.is_grad_enabled():
-            return
-        if self._rows < 2 or not learns(module):
-            return
-        TRIED.add(module)
-        self._depth += 1  # what is called from here is no call of the script's
+def verdict_on(
+    module: Any, args: Any, kwargs: Any, rows: int, views: int, places: dict[int, tuple[int, ...]]
+) -> str:
+    numbers = RandomNumbers()
+    # A mask of steps by steps has nothing to do with the rows, though it may be of their size.
+    masks = masks_in((args, kwargs), rows)
+    ways = [places, {key: () if key in masks else at for key, at in places.items()}]
+    verdict = UNDECIDED
+    # In full precision, where it can be: then rounding is not taken for an influence of rows, nor
+    # a small influence for rounding.
+    for exact, taken in [
+        (exact, way) for exact in (True, False) for way in ways[: 1 + bool(masks)]
+    ]:
         try:
-            with contextlib.redirect_stdout(None):
-                together = mixes(double_of(module), args, kwargs, self._rows)
+            with apart_from_the_run():
+                network = prepared(module, exact)
+                trial = Trial(network, (args, kwargs), rows, views, taken, numbers, exact)
+                found = trial.verdict()
+        except Exception:  # the network's own: it cannot be asked this way
+            found = UNDECIDED
         finally:
-            self._depth -= 1
-        if together:
-            raise RuntimeError(
-                f"trainera: what {type(module).__name__} makes of a row depends on the other rows "
-                "of the batch, so that no worker can do with a part of them: they may be steps in "
-                "time. Put the samples in front, or draw batches of them from a DataLoader"
-            )
+            numbers.put_back()
+        if found == APART or (found == MIXES and not masks):
+            return found
+        verdict = found if verdict == UNDECIDED else verdict
+    return verdict
+
+
+@contextlib.contextmanager
+def apart_from_the_run() -> Iterator[None]:
+    """What a trial prints, draws or tells others is no part of the run."""
+    before = CREW.apart, CREW.alone, CREW.trying
+    kept = [(table, dict(table)) for table in global_hooks()]
+    CREW.apart, CREW.alone, CREW.trying = "a trial of a network", True, True
+    try:
+        for table, _ in kept:
+            table.clear()
+        with (
+            torch.no_grad(),
+            torch.autocast("cpu", enabled=False),
+            torch.autocast("cuda", enabled=False),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):
+            yield
+    finally:
+        CREW.apart, CREW.alone, CREW.trying = before
+        for table, entries in kept:
+            table.update(entries)
+
+
+def global_hooks() -> list[Any]:
+    """The tables of hooks that torch calls for every module."""
+    names = ("_global_forward_hooks", "_global_forward_pre_hooks")
+    return [getattr(hooks, name) for name in names]
 
 
 def double_of(module: Any) -> Any:
-    """A copy to be tried, so that what the network counts or draws for itself does not move."""
+    """A copy to be tried, so that what the network counts or keeps for itself does not move.
+
+    None if it holds something that cannot be copied.
+    """
+    known = {
+        id(value): value.detach().clone()
+        for part in module.modules()
+        for value in vars(part).values()
+        if isinstance(value, torch.Tensor) and not value.is_leaf  # which torch refuses to copy
+    }
     try:
-        return copy.deepcopy(module)
-    except Exception:  # it holds something that cannot be copied
-        return module
+        same = copy.deepcopy(module, known)
+    except Exception:
+        return None
+    method = getattr(vars(same).get("forward"), "stands_for", None)
+    if method is not None:  # called through the network's wrapper
+        del same.forward
+        vars(same)[METHOD] = method
+    return same
 
 
-def learns(module: Any) -> bool:
-    """Whether it has something to learn, and keeps the statistics that it uses."""
-    if any(isinstance(part, _BatchNorm) and part.running_mean is None for part in module.modules()):
-        return False
-    return any(parameter.requires_grad for parameter in module.parameters())
+def prepared(module: Any, exact: bool) -> Any:
+    """The copy without chance and batch statistics as far as they are torch's own layers'."""
+    network = copy.deepcopy(module)
+    for part in network.modules():
+        for table in (part._forward_hooks, part._forward_pre_hooks):
+            for key, hook in list(table.items()):  # the script's may keep what they are given
+                if not str(getattr(hook, "__module__", "")).startswith("torch."):
+                    del table[key]
+        if isinstance(part, _BatchNorm):
+            part.training = False
+            if part.running_mean is None:
+                device = next(network.parameters()).device
+                part.running_mean = torch.zeros(part.num_features, device=device)
+                part.running_var = torch.ones(part.num_features, device=device)
+        elif type(part).__module__.startswith("torch."):
+            part.training = False
+    if exact:
+        network.double()
+        stir(network)
+    return network
 
 
-@torch.no_grad()
-def mixes(module: Any, args: Any, kwargs: Any, rows: int) -> bool:
-    """Whether halves of the rows give something else than all of them at once."""
-    given = [one for one in arrays_in((args, kwargs)) if isinstance(one, torch.Tensor)]
-    if all(one.shape[0] != rows for one in given):
-        return False  # they are no rows of the batch
-    training = [part for part in module.modules() if part.training]
-    numbers = RandomNumbers()
-    module.eval()
-    try:
+def stir(network: Any) -> None:
+    """Lets branches take part that are made to begin with next to nothing."""
+    generator = torch.Generator().manual_seed(1)
+    for parameter in network.parameters():
+        if parameter.numel() and float(parameter.abs().max()) < FAINT:
+            inputs = parameter.numel() // parameter.shape[0] if parameter.dim() > 1 else 4
+            noise = torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+            parameter.copy_(noise / inputs**0.5)
+
+
+class Trial:
+    """One way to take the rows of what a network was given apart."""
+
+    def __init__(
+        self,
+        network: Any,
+        given: Any,
+        rows: int,
+        views: int,
+        places: dict[int, tuple[int, ...]],
+        numbers: RandomNumbers,
+        exact: bool,
+    ) -> None:
+        self.network = network
+        self.given = given
+        self.rows = rows
+        self.views = views
+        self.places = places
+        self.numbers = numbers
+        self.exact = exact
         half = rows // 2
-        whole = module(*args, **kwargs)
-        for part in (slice(0, half), slice(half, rows)):
-            made = module(*taken(args, rows, part), **taken(kwargs, rows, part))
-            if numbers.moved():
-                return False
-            if differs(whole, made, rows, part):
-                return True
-    except Exception:  # the network's own: it cannot be asked this way
-        return False
-    finally:
-        for one in training:
-            one.training = True
-        numbers.put_back()
-    return False
+        # At least two rows each: scripts squeeze tensors.
+        self.first = [*range(half)] * (2 if half == 1 else 1)
+        self.second = [*range(half, rows)] * (2 if rows - half == 1 else 1)
 
+    def given_of(self, samples: list[int], exact: bool) -> Any:
+        """What the network is given of these samples, with all views of each."""
+        if self.views > 0:
+            index = [self.rows * view + one for view in range(self.views) for one in samples]
+        else:
+            index = [one * -self.views + view for one in samples for view in range(-self.views)]
+        return picked(self.given, self.places, index, exact)
 
-class RandomNumbers:
-    """Where all sources of random numbers stand."""
+    def run(self, samples: list[int]) -> list[Any]:
+        """What the network makes of these, from where all random numbers stand."""
+        self.numbers.put_back()
+        args, kwargs = self.given_of(samples, self.exact)
+        network = copy.deepcopy(self.network)
+        call = getattr(network, vars(network).get(METHOD, "__call__"))
+        return list(leaves(call(*args, **kwargs)))
 
-    def __init__(self) -> None:
-        self.torch = [generator.get_state() for generator in torch_generators()]
-        self.python = random.getstate()
-        module = numpy_random()
-        self.numpy: Any = module.get_state(legacy=False) if module is not None else None
+    def verdict(self) -> str:
+        first, second = self.first, self.second
+        if self.alike(first, second):
+            return UNDECIDED
+        whole = self.run([*first, *second])
+        after = RandomNumbers()
+        draws = self.numbers.moved()
+        parts = [self.run(first), self.run(second)]
+        others: list[list[Any]] = []
+        if draws:
+            for index in ([*first, *cycled(first, second)], [*cycled(second, first), *second]):
+                others.append(self.run(index))
+                if after.moved():  # how much it draws hangs on the rows
+                    return UNDECIDED
+        verdicts = set()
+        for results in zip(whole, *parts, *others, strict=True):
+            if isinstance(results[0], PackedSequence):
+                verdicts.add(UNDECIDED)
+            elif results[0].is_floating_point() or results[0].is_complex():
+                verdicts.add(judged(results, len(first), len(second)))
+        return next((one for one in (MIXES, UNDECIDED, APART) if one in verdicts), UNDECIDED)
 
-    def moved(self) -> bool:
-        now = RandomNumbers()
-        pairs = zip(now.torch, self.torch, strict=True)
-        return (
-            any(not torch.equal(one, other) for one, other in pairs)
-            or now.python != self.python
-            or repr(now.numpy) != repr(self.numpy)
+    def alike(self, first: list[int], second: list[int]) -> bool:
+        """Whether the two parts hold the same: then nothing can be told of them."""
+        one = leaves(self.given_of(first, False))
+        other = leaves(self.given_of(cycled(second, first), False))
+        return all(
+            isinstance(a, torch.Tensor) and torch.equal(a, b)
+            for a, b in zip(one, other, strict=True)
         )
 
-    def put_back(self) -> None:
-        for generator, state in zip(torch_generators(), self.torch, strict=True):
-            generator.set_state(state)
-        random.setstate(self.python)
-        module = numpy_random()
-        if module is not None and self.numpy is not None:
-            module.set_state(self.numpy)
+
+def cycled(rows: list[int], places: list[int]) -> list[int]:
+    """Rows again and again, one for each of the places."""
+    return [rows[number % len(rows)] for number in range(len(places))]
 
 
-def taken(value: Any, rows: int, part: slice) -> Any:
-    """The same with a part of the rows of all tensors that have so many."""
-    if isinstance(value, torch.Tensor):
-        return value[part] if value.dim() and value.shape[0] == rows else value
-    if isinstance(value, dict):
-        return {key: taken(item, rows, part) for key, item in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(taken(item, rows, part) for item in value)
-    return value
+def judged(results: tuple[torch.Tensor, ...], first: int, second: int) -> str:
+    """What one tensor of the results tells: of all rows, of parts, and with some rows replaced."""
+    whole, one, rest, *others = results
+    if not one.dim() == rest.dim() == whole.dim() or not torch.isfinite(whole).any():
+        return UNDECIDED
+    shapes = list(zip(whole.shape, one.shape, rest.shape, strict=True))
+    along = [place for place, sizes in enumerate(shapes) if len(set(sizes)) > 1]
+    if not along:
+        if others:
+            return UNDECIDED
+        mean = (one * first + rest * second) / (first + second)
+        return APART if close(whole, mean) or close(whole, one + rest) else MIXES
+    if any(shapes[place][0] != shapes[place][1] + shapes[place][2] for place in along):
+        return UNDECIDED
+    if any(other.shape != whole.shape for other in others):
+        return UNDECIDED
+    if len(along) > 1:
+        return MIXES  # each row with each other
+    made = assembled(results, along[0], first, second)
+    return APART if any(close(whole, each) for each in made) else MIXES
 
 
-def differs(whole: Any, made: Any, rows: int, part: slice) -> bool:
-    """Whether rows differ by more than rounding, or the result is as large as that of all rows."""
-    compared, as_large = False, False
-    for one, other in zip(arrays_in(whole), arrays_in(made), strict=True):
-        if not isinstance(one, torch.Tensor) or not one.is_floating_point():
-            continue
-        each = one.shape[0] // rows
-        mine = one[part.start * each : part.stop * each]
-        if one.shape[0] % rows or not each or mine.shape != other.shape:
-            as_large |= one.shape == other.shape
-            continue
-        compared = True
-        allowed = TOLERANCES.get(one.dtype, ROUGH)
-        scale = float(mine.abs().max()) if mine.numel() else 0.0
-        if not torch.allclose(mine, other, rtol=allowed, atol=allowed * scale, equal_nan=True):
-            return True
-    return as_large and not compared
+def assembled(
+    results: tuple[torch.Tensor, ...], place: int, first: int, second: int
+) -> Iterator[torch.Tensor]:
+    """The whole result made of what belongs to each part: one after the other, or by turns."""
+    whole, one, rest, *others = results
+    sizes = one.shape[place], rest.shape[place]
+    pieces = [one, rest]
+    if others:
+        pieces = [
+            others[0].narrow(place, 0, sizes[0]),
+            others[1].narrow(place, sizes[0], sizes[1]),
+        ]
+    yield torch.cat(pieces, place)
+    each = whole.shape[place] // (first + second)
+    if each > 1 and sizes == (each * first, each * second):
+        if others:
+            by_turns = [by_row(other, place, first + second) for other in others]
+            pieces = [
+                by_turns[0].narrow(place + 1, 0, first),
+                by_turns[1].narrow(place + 1, first, second),
+            ]
+        else:
+            pieces = [by_row(one, place, first), by_row(rest, place, second)]
+        yield torch.cat(pieces, place + 1).flatten(place, place + 1)
+
+
+def by_row(tensor: torch.Tensor, place: int, rows: int) -> torch.Tensor:
+    """The tensor with one more dimension, after the given one, for the rows that take turns."""
+    shape = tensor.shape
+    return tensor.reshape(*shape[:place], -1, rows, *shape[place + 1 :])
+
+
+def close(wanted: torch.Tensor, made: torch.Tensor) -> bool:
+    """Whether they are the same but for rounding."""
+    allowed = TOLERANCES.get(wanted.dtype, ROUGH)
+    finite = wanted[torch.isfinite(wanted)].abs()
+    scale = float(finite.max()) if finite.numel() else 0.0
+    return torch.allclose(wanted, made, rtol=allowed, atol=allowed * scale, equal_nan=True)

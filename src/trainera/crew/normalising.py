@@ -179,4 +179,5 @@ class Normalise(torch.autograd.Function):
             to_input = torch.zeros_like(input)
         if weight is None:
             for_weight = for_bias = None
+        for_bias = for_bias if ctx.needs_input_grad[2] else None
         return to_input, for_weight, for_bias, None, None, None, None, None

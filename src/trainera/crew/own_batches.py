@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from trainera.crew.independence import Watch
 from trainera.crew.passes import Pass
 from trainera.crew.rows import Cutter, arrays_in, check_made_of_rows, is_array
 from trainera.crew.sharing import Shared
@@ -20,6 +19,7 @@ class OwnBatches(Shared):
     """An iterable of batches, each of which is shared; all else is as what it was made of."""
 
     _weighs_nothing_yet = True
+    _tries = True
 
     def __init__(self, batches: Any, skip_empty: bool) -> None:
         for name in (*vars(Shared), *vars(StepValues), *vars(StepValues())):
@@ -28,7 +28,6 @@ class OwnBatches(Shared):
                     f"cannot share the batches of a {type(batches).__name__}: its attribute "
                     f"{name!r} would be hidden by that of what shares them; give it another name"
                 )
-        self._watch = Watch()
         super().__init__()
         self._batches = batches
         self._skip_empty = skip_empty
@@ -79,12 +78,8 @@ class OwnBatches(Shared):
         else:
             setattr(self._batches, name, value)
 
-    def _set_step(self, whole: int, mine: int) -> None:
-        super()._set_step(whole, mine)
-        self._watch.step(self.begun, whole, mine)
-
     def _pass_ended(self) -> None:
-        self._watch.end()
+        super()._pass_ended()
         self._cutter.check_unchanged()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import WeakSet
 
+from trainera.crew.looking import Look
 from trainera.crew.rows import Cutter, duplicate, row_count, slice_bounds
 from trainera.crew.sameness import COMPARED_STEPS, same_for_all
 from trainera.crew.sampling import Planned, SliceSampler
@@ -74,6 +75,7 @@ class Pass:
         self._first = 0
         self._opened = False
         self._closed = False
+        self._look = Look()
 
     def __iter__(self) -> "Pass":
         return self
@@ -84,6 +86,7 @@ class Pass:
         if not self._opened:
             self._open(sys._getframe(1))
         self._count += 1
+        self._look.end()
         try:
             while True:
                 step, batch = self._advance()
@@ -99,7 +102,9 @@ class Pass:
             self._values.too_few = self._first  # and it was not the last, ragged batch
         self._values.begun += 1
         CREW.stepped(id(self), self._values, step.whole, step.mine)
-        return batch
+        if self._opened:
+            self._look.begin(step.whole, step.mine)
+        return self._look.mark(batch)
 
     def _open(self, caller: Any) -> None:
         """Loads the worker's own random stream for the body of the loop.
@@ -179,6 +184,7 @@ class Pass:
 
     def pause(self) -> None:
         """Ends the body, as of a loop, but not the pass."""
+        self._look.end()
         OPENED.discard(self)
         if self._opened and not self._closed:
             self._opened = False
@@ -189,6 +195,7 @@ class Pass:
         if self._closed:
             return
         self._closed = True
+        self._look.end()
         CREW.ended(id(self))
         self._values._pass_ended()
         if self._opened:

@@ -33,10 +33,16 @@ def reduce_values(
     values: tuple[Any, ...], factor: float | None = None, mean: bool = False
 ) -> tuple[Any, ...]:
     """The sums over all workers of factor * value; a worker with the factor 0 has no say."""
+    return reduce_each([(value, factor, mean) for value in values], factor != 0)
+
+
+def reduce_each(figures: list[tuple[Any, float | None, bool]], has_say: bool) -> tuple[Any, ...]:
+    """The same of values with a factor each, and whether they are means: in one exchange."""
+    values = tuple(value for value, _, _ in figures)
     if CREW.size == 1:
         return tuple(v.detach() if isinstance(v, torch.Tensor) else v for v in values)
-    parcel = packed(values, factor, mean)
-    parcels = [each for each in gather_objects(None if factor == 0 else parcel) if each]
+    parcel: Parcel = ("list", [packed(*figure) for figure in figures])
+    parcels = [each for each in gather_objects(parcel if has_say else None) if each]
     parcel = parcels[0] if parcels else parcel
     for other in parcels[1:]:
         parcel = added(parcel, other)

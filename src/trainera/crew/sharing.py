@@ -1,13 +1,14 @@
 """What a slice of a batch is worth, and how the whole batch's values are made of all slices."""
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from trainera.crew.linking import linked, linked_rows
 from trainera.crew.passes import StandIn
-from trainera.crew.reduction import reduce_values
+from trainera.crew.reduction import reduce_each, reduce_values
 from trainera.crew.rows import (
     Cutter,
     checked_rows,
@@ -18,6 +19,8 @@ from trainera.crew.rows import (
     slice_bounds,
 )
 from trainera.crew.state import CREW, StepValues
+from trainera.crew.stretching import LOOKOUT
+from trainera.crew.trials import TRIALS
 from trainera.crew.wire import gather_objects
 
 
@@ -31,6 +34,18 @@ def current() -> "Shared":
     return found
 
 
+def parts_in(value: Any, how: Any) -> Iterator[tuple[str, Any]]:
+    """The parts of a tuple or dict, each with the way in which it is made whole, in order."""
+    if isinstance(how, str):
+        yield how, value
+    elif isinstance(how, dict):
+        for key in how:
+            yield from parts_in(value[key], how[key])
+    else:
+        for part, way in zip(value, how, strict=True):
+            yield from parts_in(part, way)
+
+
 class Shared(StepValues):
     """Where batches come from that the workers share."""
 
@@ -38,8 +53,13 @@ class Shared(StepValues):
     _weighs_nothing_yet = False
     """What was made for one loop, and has had no batch so far, says nothing of earlier ones."""
 
+    _tries = False
+    """Whether the networks that its batches are given to are tried without being asked for."""
+
     def __init__(self) -> None:
         super().__init__()
+        self._begun_before = 0
+        TRIALS.begun |= self._tries
         self._stand_in = StandIn()
         self._set_step(CREW.size, 1)
         if CREW.size > 1:
@@ -47,30 +67,63 @@ class Shared(StepValues):
             # do that. torch only warns, and goes on.
             warnings.filterwarnings("error", "Using a target size", UserWarning)
 
+    def _set_step(self, whole: int, mine: int) -> None:
+        super()._set_step(whole, mine)
+        if self._tries or TRIALS.asked:
+            TRIALS.step(self.begun - self._begun_before)
+
+    def _pass_ended(self) -> None:
+        self._begun_before = self.begun
+        if self._tries or TRIALS.asked:
+            TRIALS.end()
+
     def sum(self, value: Any) -> Any:
         """The sum over the workers that have samples of this batch; the type is kept."""
-        if CREW.size == 1:
-            return value
-        self._check_begun()
-        whole = reduce_values((value,), None if self.active else 0.0)[0]
-        return linked(value, whole, float(self.active))
+        return value if CREW.size == 1 else self._figures([("sum", value)])[0]
 
     def mean(self, value: Any) -> Any:
         """The mean over the samples of this batch, of means over each worker's samples."""
-        if CREW.size == 1:
-            return value
-        whole = reduce_values((value,), self.fraction, mean=True)[0]
-        if not isinstance(value, float) or abs(whole - value) > 1e-9 * abs(value):
-            self._check_begun()  # what all workers have alike needs no batch
-        return linked(value, whole, self.fraction)
+        return value if CREW.size == 1 else self._figures([("mean", value)])[0]
+
+    def _figures(self, figures: list[tuple[str, Any]]) -> list[Any]:
+        """Sums and means of the whole batch, all of them in one exchange."""
+        weighed = [
+            (value, self.fraction if way == "mean" else None, way == "mean")
+            for way, value in figures
+        ]
+        if any(way == "sum" for way, _ in figures):
+            self._check_begun()
+        wholes = reduce_each(weighed, self.active)
+        results = []
+        for (way, value), whole in zip(figures, wholes, strict=True):
+            if way == "mean":
+                if not isinstance(value, float) or abs(whole - value) > 1e-9 * abs(value):
+                    self._check_begun()  # what all workers have alike needs no batch
+                results.append(linked(value, whole, self.fraction))
+            else:
+                results.append(linked(value, whole, float(self.active)))
+        return results
 
     def combine(self, value: Any, how: Any) -> Any:
-        """A tuple or dict, each part made whole in its way: by sum, mean or gather, or as it is."""
+        """A tuple or dict, each part made whole in its way: by sum, mean or gather, or as it is.
+
+        All sums and means of it travel together.
+        """
+        if CREW.size == 1:
+            return value
+        figures = [(way, part) for way, part in parts_in(value, how) if way in ("sum", "mean")]
+        wholes = iter(self._figures(figures) if figures else ())
+        return self._combined(value, how, wholes)
+
+    def _combined(self, value: Any, how: Any, wholes: Iterator[Any]) -> Any:
+        if how in ("sum", "mean"):
+            return next(wholes)
         if isinstance(how, str):
             return getattr(self, how)(value) if how else value
         if isinstance(how, dict):
-            return {**value, **{key: self.combine(value[key], how[key]) for key in how}}
-        parts = [self.combine(part, way) for part, way in zip(value, how, strict=True)]
+            made = {key: self._combined(value[key], how[key], wholes) for key in how}
+            return {**value, **made}
+        parts = [self._combined(part, way, wholes) for part, way in zip(value, how, strict=True)]
         return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
 
     def by_weight(
@@ -106,7 +159,7 @@ class Shared(StepValues):
         whole, mine = self._step
         start, stop = slice_bounds(whole, CREW.rank, CREW.size)
         if mine:
-            return Cutter().cut(rows, whole, start, stop)
+            return LOOKOUT.marked(Cutter().cut(rows, whole, start, stop), mine)
         # An idle worker computes with the rows that stand in for a batch: as many as those.
         count = row_count(self._stand_in.row) if self._stand_in.kept else min(2, whole)
         stand_ins = rows[[number % whole for number in range(count or 1)]]

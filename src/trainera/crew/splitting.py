@@ -57,7 +57,8 @@ class WholeLoader:
         if CREW.size == 1:
             yield from self._loader
             return
-        STREAMS.synchronise(self._generators)
+        if not CREW.alone:  # what the first worker alone reads is drawn as in one process anyway
+            STREAMS.synchronise(self._generators)
         held_own = STREAMS.to_shared()
         try:
             batches = iter(self._loader)

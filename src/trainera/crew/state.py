@@ -67,6 +67,12 @@ class Crew:
         self.last: StepValues | None = None
         # Whether a network is being given the same on every worker, and no slices of a batch.
         self.alike = False
+        # What this worker is doing while the others wait for it; empty if nothing.
+        self.apart = ""
+        # Whether it is the only one to do that (`once`), and not the first of several (`in_turn`).
+        self.alone = False
+        # Whether a network is being tried, which is no part of the run.
+        self.trying = False
         # A running hash of the samples of all steps so far. It is the same on every worker
         # unless a sampler draws from a random source that the crew does not share.
         self.order = 0
@@ -101,6 +107,14 @@ class Crew:
             if values is entry[0]:
                 values._set_step(whole, mine)
                 break
+
+    def require_all(self, what: str) -> None:
+        """Raises if the others wait elsewhere, for this worker: they would wait for ever."""
+        if self.apart:
+            raise RuntimeError(
+                f"trainera: {what} needs all workers, and the others wait until this one is done "
+                f"with {self.apart}: do that before, or after, and only hand the result over"
+            )
 
     def innermost(self) -> StepValues | None:
         """The loader whose pass is open and was stepped last, if there is one."""

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from trainera.crew.independence import Watch
+from trainera.crew.looking import Look
 from trainera.crew.own_batches import RowCutter
 from trainera.crew.passes import pause_passes
 from trainera.crew.rows import row_count, slice_bounds
@@ -78,6 +78,7 @@ class Steps(Shared):
     """A loop over anything, each round of which trains on one batch."""
 
     _weighs_nothing_yet = True
+    _tries = True
     made = 0
     """Batches of all such loops: an inner one may begin anew with every step."""
 
@@ -87,7 +88,7 @@ class Steps(Shared):
         self._cutter = RowCutter()
         self._has_batch = False
         self._asking = (0, 0)
-        self._watch = Watch()
+        self._look = Look()
 
     def __iter__(self) -> Iterator[Any]:
         if CREW.size == 1:
@@ -109,7 +110,7 @@ class Steps(Shared):
         start, stop = slice_bounds(whole, CREW.rank, CREW.size)
         if not mine:  # it takes part at weight 0, because the others wait for it
             start, stop = 0, min(2, whole)
-        return self._cutter.cut(batch, whole, start, stop)
+        return self._look.mark(self._cutter.cut(batch, whole, start, stop))
 
     def _begin_batch(self, batch: Any) -> None:
         whole = row_count(batch)
@@ -126,11 +127,12 @@ class Steps(Shared):
             same_for_all(batch)
         self._has_batch = True
         CREW.stepped(id(self), self, whole, stop - start)
-        self._watch.step(self.begun, whole, stop - start)
+        self._look.begin(whole, stop - start)
         if not STREAMS.holds_own:
             STREAMS.to_own()
 
     def _end_round(self) -> None:
+        self._look.end()
         self._has_batch = False
         CREW.ended(id(self))
         STREAMS.to_shared()
@@ -138,12 +140,12 @@ class Steps(Shared):
     def _end(self) -> None:
         """What was drawn after the cuts has not moved the shared stream."""
         RUNNING[:] = [one for one in RUNNING if one is not self]
-        self._watch.end()
         self._end_round()
         STREAMS.to_own()
         STREAMS.close_body()
         if RUNNING and not RUNNING[-1]._has_batch:
             STREAMS.to_shared()
+        self._pass_ended()
 
 
 class Rounds:

@@ -35,6 +35,33 @@ def torch_generators() -> list[torch.Generator]:
     return generators
 
 
+class RandomNumbers:
+    """Where all sources of random numbers stand."""
+
+    def __init__(self) -> None:
+        self.torch = [generator.get_state() for generator in torch_generators()]
+        self.python = random.getstate()
+        module = numpy_random()
+        self.numpy: Any = module.get_state(legacy=False) if module is not None else None
+
+    def moved(self) -> bool:
+        now = RandomNumbers()
+        pairs = zip(now.torch, self.torch, strict=True)
+        return (
+            any(not torch.equal(one, other) for one, other in pairs)
+            or now.python != self.python
+            or repr(now.numpy) != repr(self.numpy)
+        )
+
+    def put_back(self) -> None:
+        for generator, state in zip(torch_generators(), self.torch, strict=True):
+            generator.set_state(state)
+        random.setstate(self.python)
+        module = numpy_random()
+        if module is not None and self.numpy is not None:
+            module.set_state(self.numpy)
+
+
 class NumpyOwn:
     """The worker's own stream behind numpy.random, put there for the time of a fetch.
 
@@ -159,6 +186,7 @@ class Streams:
 
     def synchronise(self, others: Sequence[torch.Generator] = ()) -> None:
         """The first worker's shared streams, and its generators `others`, on every worker."""
+        CREW.require_all("a loop over the batches that the workers share")
         held_own = self.to_shared()
         generators = [*torch_generators(), *others]
         module = numpy_random()

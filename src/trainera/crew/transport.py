@@ -37,14 +37,17 @@ class Transport:
 
     def add_up(self, tensor: torch.Tensor) -> None:
         """Replaces the tensor by the sum of those of all workers."""
+        CREW.require_all("a sum over the workers")
         self.by.add_up(tensor)
 
     def broadcast(self, tensor: torch.Tensor) -> None:
         """Replaces the tensor by the first worker's."""
+        CREW.require_all("to tell the first worker's value")
         self.by.broadcast(tensor)
 
     def gather(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         """The tensors, of one size, of all workers in their order."""
+        CREW.require_all("a value of the whole batch, or of all workers,")
         received: list[torch.Tensor] = self.by.gather(tensor)
         return received
 

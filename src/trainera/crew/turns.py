@@ -1,5 +1,12 @@
-"""What only one worker does, or one after the other."""
+"""What only one worker does, or one after the other.
 
+A function that only one worker runs may ask for the same again, further in: then nobody waits any
+more. What it asks for that needs all workers cannot be had there, and is refused by a message
+(`Crew.require_all`) where it would wait for ever.
+"""
+
+import contextlib
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn, TypeVar
 
@@ -63,13 +70,34 @@ class Nobody:
         pass
 
 
+@contextlib.contextmanager
+def apart(function: Any, caller: Any, alone: bool) -> Iterator[None]:
+    """The time in which this worker calls a function while the others wait until it is done."""
+    name = getattr(function, "__qualname__", type(function).__name__)
+    place = f"{caller.f_code.co_filename}:{caller.f_lineno}"
+    before = CREW.apart, CREW.alone
+    CREW.apart, CREW.alone = f"{name}() in {place}", alone
+    try:
+        yield
+    finally:
+        CREW.apart, CREW.alone = before
+
+
 def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls the function on the first worker; the others wait until it is done.
 
     They get a Nobody, which takes any call. If the function fails, all workers fail.
     """
-    if CREW.size == 1:
+    if CREW.trying:
+        return Nobody()
+    if CREW.size == 1 or CREW.alone:
         return function(*args, **kwargs)
+    caller = sys._getframe(1)
+    if CREW.apart:  # in turn, so that those who get here later need not wait
+        if CREW.rank > 0:
+            return Nobody()
+        with apart(function, caller, alone=True):
+            return function(*args, **kwargs)
     if CREW.rank > 0:
         outcome = broadcast_object(None)
         if isinstance(outcome, tuple):
@@ -78,7 +106,8 @@ def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             raise RuntimeError(f"the first worker failed: {outcome}")
         return Nobody()
     try:
-        result = function(*args, **kwargs)
+        with apart(function, caller, alone=True):
+            result = function(*args, **kwargs)
     except SystemExit as error:
         broadcast_object((error.code if isinstance(error.code, int) else bool(error.code),))
         raise
@@ -94,16 +123,19 @@ def in_turn(function: Callable[..., Result], *args: Any, **kwargs: Any) -> Resul
 
     For what looks whether a file is there and makes it if not, as a download does.
     """
-    if CREW.size == 1:
+    if CREW.size == 1 or CREW.apart:
         return function(*args, **kwargs)
+    caller = sys._getframe(1)
     failed = torch.zeros(1)
     if CREW.local_rank > 0:
         TRANSPORT.add_up(failed)
         if failed.item():
             raise RuntimeError("the first worker of a machine failed, see its traceback")
-        return function(*args, **kwargs)
+        with apart(function, caller, alone=False):
+            return function(*args, **kwargs)
     try:
-        result = function(*args, **kwargs)
+        with apart(function, caller, alone=False):
+            result = function(*args, **kwargs)
     except BaseException:
         TRANSPORT.add_up(failed + 1)
         raise
@@ -115,7 +147,7 @@ def in_turn(function: Callable[..., Result], *args: Any, **kwargs: Any) -> Resul
 
 def agree(value: Value) -> Value:
     """The first worker's value, on every worker; for what depends on a clock or a file."""
-    if CREW.size == 1:
+    if CREW.size == 1 or CREW.alone:
         return value
     if isinstance(value, torch.Tensor):
         received: Any = broadcast_object(value.detach().cpu())

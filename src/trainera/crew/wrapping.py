@@ -68,6 +68,7 @@ class Through:
                 restore()  # the method may call the network itself
                 return method(*args, **kwargs)
 
+            forward.stands_for = name  # type: ignore[attr-defined]
             module.forward = forward
             try:
                 return wrapper(*args, **kwargs)

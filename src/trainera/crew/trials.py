@@ -1,0 +1,179 @@
+"""Tries each network that is trained, in the first steps of a loop, before anything is learned.
+
+Where a script makes its batches itself it does not say what their rows are: if they are steps in
+time, a network that looks from one to another learns something else from a slice. And where the
+reading of a script could not tell along which dimension a layer works, the converted script asks
+for the same (`try_networks`).
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
+
+import torch
+from torch.nn.modules import module as hooks
+from torch.nn.parallel import DistributedDataParallel
+
+from trainera.crew.independence import MIXES, UNDECIDED, double_of, tried
+from trainera.crew.picking import rebuilt
+from trainera.crew.rows import duplicate
+from trainera.crew.state import CREW
+from trainera.crew.wire import gather_objects
+
+WATCHED_STEPS = 2
+LINGERING_STEPS = 50
+ATTEMPTS = 4
+SETTLED_STEPS = frozenset({1, 2, 3, 10, 100, 1000})
+REFUSED = 3
+"""The status of a run that is refused (see `trainera --help`)."""
+
+
+def try_networks() -> None:
+    """Has all networks tried in the first steps, whatever the batches come from."""
+    TRIALS.asked = True
+    TRIALS.begun = True
+
+
+class Trials:
+    """All networks that were tried, and those that still are to be."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self.begun = False
+        """Whether there is a loop in which networks are tried: the same on every worker."""
+        self.verdicts: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
+        """Once is enough, though loops may begin again and again; again if it told nothing."""
+        self.found: str = ""
+        self._idle: WeakSet[Any] = WeakSet()
+        """Networks that were seen without gradients, and may be trained a few steps later."""
+        self._handles: list[Any] = []
+        self._depth = 0
+        self._copy: Any = None
+        self._lingering = 0
+        self._steps = 0
+
+    def step(self, number: int) -> None:
+        """A step of a loop over batches begins, so many since the loop began (the first is 1)."""
+        if not number:
+            return
+        self._lingering -= self._lingering > 0
+        if number <= WATCHED_STEPS or self._lingering:
+            if not self._handles:
+                self._depth = 0
+                self._handles = [
+                    hooks.register_module_forward_pre_hook(self._enter),
+                    hooks.register_module_forward_hook(
+                        self._leave, with_kwargs=True, always_call=True
+                    ),
+                ]
+        else:
+            self.rest()
+
+    def rest(self) -> None:
+        """Has been watched long enough."""
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+        self._copy = None
+
+    def end(self) -> None:
+        """A loop is over. What was found in it and no optimizer heard of is told now."""
+        self.rest()
+        if self.found:
+            found, self.found = self.found, ""
+            raise RuntimeError(found)
+
+    def settle(self, optimizer: Any) -> None:
+        """An optimizer is about to step: on all workers the run ends if one has found something."""
+        if not self.begun:
+            return
+        self._steps += 1
+        if self._steps in SETTLED_STEPS:
+            found = next((one for one in gather_objects(self.found or None) if one), "")
+            self.found = ""
+            if found:
+                if CREW.rank == 0:
+                    print(found, file=sys.stderr, flush=True)
+                raise SystemExit(REFUSED)
+            known = {id(p) for network in list(self.verdicts) for p in network.parameters()}
+            learned = [p for group in optimizer.param_groups for p in group["params"]]
+            if any(p.grad is not None and id(p) not in known for p in learned):
+                self._lingering = LINGERING_STEPS  # it has not been called as a network so far
+        elif self.found:
+            self.end()
+
+    def _enter(self, module: Any, args: Any) -> None:
+        self._depth += 1
+        if self._depth > 1:
+            return
+        self._copy = None
+        network = innermost(module)
+        verdicts = self.verdicts.get(network, [])
+        if len(verdicts) == ATTEMPTS or any(one != UNDECIDED for one in verdicts):
+            return
+        if not learns(network):
+            return
+        if not torch.is_grad_enabled():
+            if network not in self._idle:
+                self._idle.add(network)
+                self._lingering = LINGERING_STEPS
+        elif rows_of_open_loops():
+            # Both as they are before the call, which may change them.
+            self._copy = double_of(network), rebuilt(args, duplicate)
+
+    def _leave(self, module: Any, args: Any, kwargs: Any, result: Any) -> None:
+        self._depth -= 1
+        if self._depth or self._copy is None:
+            return
+        network, (double, args), self._copy = innermost(module), self._copy, None
+        verdict = UNDECIDED
+        for rows in rows_of_open_loops() if double is not None else ():
+            verdict = tried(double, args, kwargs, rows)
+            if verdict != UNDECIDED:
+                break
+        self.verdicts.setdefault(network, []).append(verdict)
+        if verdict == MIXES and not self.found:
+            self.found = (
+                f"trainera: {place_of_call()}: what {type(network).__name__} makes of a row "
+                "depends on the other rows of the batch, so that no worker can do with a part of "
+                "them; nothing has been learned yet. If it takes samples for steps in time, put "
+                "them where it looks for them (batch_first=True, another dim); if it is to "
+                "compare samples, it cannot be shared out"
+            )
+
+
+def innermost(module: Any) -> Any:
+    """The network itself, without what averages its gradients or compiles it."""
+    while True:
+        inside = getattr(module, "_orig_mod", module)  # of torch.compile
+        if isinstance(inside, DistributedDataParallel):
+            inside = inside.module
+        if inside is module:
+            return module
+        module = inside
+
+
+def learns(network: Any) -> bool:
+    return any(parameter.requires_grad for parameter in network.parameters())
+
+
+def rows_of_open_loops() -> list[int]:
+    """How many rows this worker has of the batches in use, those of the innermost loop first."""
+    rows = [mine for _, _, mine in reversed(CREW.open.values()) if mine > 1]
+    return list(dict.fromkeys(rows))
+
+
+def place_of_call() -> str:
+    """Where the script calls the network that torch is calling hooks for."""
+    library = str(Path(torch.__file__).parent)
+    frame: Any = sys._getframe(2)
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__"))
+        if not frame.f_code.co_filename.startswith(library) and not name.startswith("trainera."):
+            return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+        frame = frame.f_back
+    return "the script"
+
+
+TRIALS = Trials()
