@@ -20,7 +20,8 @@ def plan_script(path: Path, engine: str = "ddp", options: Options | None = None)
 
 def own_modules(path: Path) -> tuple[Path, ...]:
     """The script's own modules, without the script itself."""
-    return tuple(file.path for name, file in _files(path).items() if name != "__main__")
+    files = find_modules(load(path), everything=True)
+    return tuple(file.path for name, file in files.items() if name != "__main__")
 
 
 def convert_script(

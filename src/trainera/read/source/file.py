@@ -59,6 +59,15 @@ class SourceFile:
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
         )
 
+    @cached_property
+    def names_read(self) -> frozenset[str]:
+        """All names that are looked at."""
+        return frozenset(
+            node.id
+            for node in self.nodes
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        )
+
     def place(self, node: ast.AST) -> Place:
         return self.positions.place(node, self.path)
 

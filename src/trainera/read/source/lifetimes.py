@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import TypeGuard
 
 from trainera.read.source.file import SourceFile
+from trainera.read.source.syntax import parts_of
 
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -43,7 +44,7 @@ def first_seen(statements: Sequence[ast.AST], name: str) -> str | None:
     for statement in statements:
         inner = [part for part in ast.iter_child_nodes(statement) if isinstance(part, ast.stmt)]
         own = [part for part in ast.iter_child_nodes(statement) if not isinstance(part, ast.stmt)]
-        names = [node for part in own for node in ast.walk(part) if _is(node, name)]
+        names = [node for part in own for node in parts_of(part) if _is(node, name)]
         if any(isinstance(node.ctx, ast.Load) for node in names):
             return "load"
         if names:
@@ -55,7 +56,7 @@ def first_seen(statements: Sequence[ast.AST], name: str) -> str | None:
 
 
 def _mentions(node: ast.AST, text: str) -> bool:
-    return any(_is(part, text) for part in ast.walk(node))
+    return any(_is(part, text) for part in parts_of(node))
 
 
 def _is(node: ast.AST, text: str) -> TypeGuard[ast.Name | ast.Attribute]:
@@ -70,7 +71,7 @@ def made_here(name: ast.Name, file: SourceFile) -> bool:
     scope: ast.AST = name
     while scope in file.parents and not isinstance(scope, FUNCTIONS):
         scope = file.parents[scope]
-    nodes = list(ast.walk(scope))
+    nodes = list(parts_of(scope))
     bound = any(_is(node, name.id) and isinstance(node.ctx, ast.Store) for node in nodes)
     shared = any(
         (isinstance(node, ast.Global | ast.Nonlocal) and name.id in node.names)
@@ -83,7 +84,7 @@ def made_here(name: ast.Name, file: SourceFile) -> bool:
 def names_bound(statement: ast.AST) -> set[str]:
     """The names that are bound in it, or one of whose items is."""
     found = set()
-    for node in ast.walk(statement):
+    for node in parts_of(statement):
         if isinstance(node, ast.Name | ast.Subscript) and isinstance(node.ctx, ast.Store):
             while isinstance(node, ast.Subscript):
                 node = node.value

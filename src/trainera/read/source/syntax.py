@@ -4,6 +4,12 @@ import ast
 from functools import lru_cache
 
 
+@lru_cache(maxsize=2048)
+def parts_of(node: ast.AST) -> tuple[ast.AST, ...]:
+    """A node and all below it; the same code is looked at again and again."""
+    return tuple(ast.walk(node))
+
+
 @lru_cache(maxsize=1024)
 def names_in(node: ast.AST) -> frozenset[str]:
     """The names in a piece of code. It is asked for again and again."""
