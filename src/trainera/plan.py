@@ -29,7 +29,7 @@ class Through:
 
 @dataclass(frozen=True, kw_only=True)
 class Insert:
-    """Puts one line of source before or after the statement at the place, at its indentation."""
+    """Puts a statement before or after the one at the place, at its indentation."""
 
     text: str
     where: Literal["before", "after"]
@@ -47,12 +47,23 @@ class Keyword:
 
 @dataclass(frozen=True, kw_only=True)
 class Unwrap:
-    """Leaves of the call at the place its first argument only: ``f(x, y)`` becomes ``x``."""
+    """Leaves of the call at the place its first argument only: ``f(x, y)`` becomes ``x``.
+
+    Nothing is left of ``x = f(x)``.
+    """
 
     op: Literal["unwrap"] = "unwrap"
 
 
-Action = Wrap | Through | Insert | Keyword | Unwrap
+@dataclass(frozen=True, kw_only=True)
+class Replace:
+    """Puts another expression in the place of a name."""
+
+    text: str
+    op: Literal["replace"] = "replace"
+
+
+Action = Wrap | Through | Insert | Keyword | Unwrap | Replace
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,6 +22,7 @@ from trainera.plan import (
     Note,
     Plan,
     Refusal,
+    Replace,
     Through,
     Unwrap,
     Wrap,
@@ -155,11 +156,13 @@ def change(action: Action) -> str:
     """An action in a few characters, the code that it keeps as an ellipsis."""
     match action:
         case Insert():
-            return f"+ {action.text}"
+            return "+ " + action.text.replace("(\n    ", "(").replace("\n)", ")")
         case Keyword():
             return f"{action.name}={action.value}"
         case Through():
             return f"{action.function}(…)"
+        case Replace():
+            return action.text
         case Unwrap():
             return "the first argument"
         case Wrap():

@@ -18,6 +18,7 @@ from trainera.rules.torch.wrap import carriers
 
 INNER = {
     "access": 0,
+    "join": 0,
     "metrics": 1,
     "batchnorm": 1,
     "once": 1,

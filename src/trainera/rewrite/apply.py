@@ -13,11 +13,12 @@ from pathlib import Path
 
 import libcst as cst
 
-from trainera.plan import Converted, Edit, Insert, Keyword, Through, Unwrap, Wrap
+from trainera.plan import Converted, Edit, Insert, Keyword, Replace, Through, Unwrap, Wrap
 from trainera.read.source.positions import Span, decode
 from trainera.rewrite.bundle import bundle
 from trainera.rewrite.expressions import Calling, Unwrapping, Wrapping, spans_of
 from trainera.rewrite.imports import find_import_place, is_runtime, runtime_name
+from trainera.rewrite.removing import Removing, removing
 from trainera.rewrite.statements import Inserting
 from trainera.rewrite.text import Change, encoding_of, splice, writable
 from trainera.rewrite.tree import Tree
@@ -121,7 +122,7 @@ def _collect(tree: Tree, edits: Sequence[Edit]) -> list[Change]:
     return collector.changes
 
 
-Work = Wrapping | Calling | Unwrapping | Inserting
+Work = Wrapping | Calling | Unwrapping | Removing | Inserting
 
 
 class _Collector(cst.CSTVisitor):
@@ -182,8 +183,11 @@ class _Collector(cst.CSTVisitor):
             wraps = [action for action in actions if isinstance(action, Wrap)]
             inner = [action for action in actions if isinstance(action, Through | Keyword)]
             unwrapped = any(isinstance(action, Unwrap) for action in actions)
-            if wraps:
-                work.insert(0, Wrapping(self._tree, node, wraps, self._ancestors, index > 0))
+            new = [action.text for action in actions if isinstance(action, Replace)]
+            assert len(new) < 2, f"two names for {self._tree.text[slice(*span)]}"
+            if new or wraps:
+                wrapping = Wrapping(self._tree, node, wraps, self._ancestors, index > 0, *new)
+                work.insert(0, wrapping)
             if inner:
                 assert isinstance(node, cst.Call), f"not a call: {self._tree.text[slice(*span)]}"
                 calling = Calling(self._tree, node, inner, self._ancestors)
@@ -191,8 +195,21 @@ class _Collector(cst.CSTVisitor):
                 work.append(calling)
             if unwrapped:
                 assert isinstance(node, cst.Call), f"not a call: {self._tree.text[slice(*span)]}"
-                work.append(Unwrapping(self._tree, node))
+                gone = removing(self._tree, node, self._ancestors, self._edited, self._followed)
+                work.append(gone or Unwrapping(self._tree, node))
         return work
+
+    def _edited(self, span: Span) -> int:
+        """How many expressions inside of a span have edits of their own, or several."""
+        return sum(
+            len(numbers)
+            for (start, end), numbers in self._of_expressions.items()
+            if span[0] <= start and end <= span[1]
+        )
+
+    def _followed(self, statement: cst.CSTNode) -> bool:
+        """Whether lines are put before or after a statement."""
+        return self._tree.start(statement) in self._of_statements
 
     def _statement(self, node: cst.BaseSmallStatement | cst.BaseCompoundStatement) -> list[Work]:
         starts = {self._tree.start(node), self._tree.first_offset(node)}

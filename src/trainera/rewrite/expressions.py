@@ -59,8 +59,11 @@ class Wrapping:
         wraps: Sequence[Wrap],
         ancestors: Sequence[cst.CSTNode],
         named_with_parentheses: bool,
+        new: str | None = None,
     ) -> None:
-        self._tree, self._node = tree, node
+        """With `new` that stands in the place of the expression, a name."""
+        assert new is None or isinstance(node, cst.Name), "only a name is replaced"
+        self._tree, self._node, self._new = tree, node, new
         self._span = tree.span(node)
         if named_with_parentheses and node.lpar:
             self._span = tree.paren_span(node)
@@ -72,13 +75,15 @@ class Wrapping:
 
     @property
     def _text(self) -> str:
-        return self._prefix + self._tree.text[slice(*self._span)] + self._suffix
+        inner = self._tree.text[slice(*self._span)] if self._new is None else self._new
+        return self._prefix + inner + self._suffix
 
     def _wrap(self, template: str) -> None:
         head, tail = template.split("{}")
         text = self._text
         if _same(template.replace("{}", text), template.replace("{}", f"({text}\n)")):
-            untouched = not self._prefix and self._span == self._tree.span(self._node)
+            untouched = self._new is None and not self._prefix
+            untouched &= self._span == self._tree.span(self._node)
             if untouched and self._node.lpar and head.endswith("(") and tail == ")":
                 # The expression's own parentheses become those of the call.
                 self._span = self._tree.paren_span(self._node)
@@ -105,7 +110,9 @@ class Wrapping:
         """What comes before the expression."""
         start = self._span[0]
         prefix = self._prefix
-        if prefix:
+        if self._new is not None:
+            yield Change(*self._span, self._text, self._tree.line_of(start))
+        elif prefix:
             before = self._tree.text[start - 1 : start]
             glued = _is_word(before) and (_is_word(prefix[0]) or prefix[0] in "\"'")
             if glued or before == prefix[0] == "{":
@@ -116,7 +123,7 @@ class Wrapping:
         """What comes after the expression."""
         end = self._span[1]
         suffix = self._suffix
-        if suffix:
+        if suffix and self._new is None:
             if _is_word(suffix[-1]) and _is_word(self._tree.text[end : end + 1]):
                 suffix = f"{suffix} "
             yield Change(end, end, suffix, self._tree.line_of(self._span[0]))

@@ -75,7 +75,8 @@ class Inserting:
 
     def _on_its_own_line(self, offset: int, text: str) -> Change:
         first = self._tree.first_offset(self._whole())
-        indented = self._tree.indentation(first) + text
+        blanks = self._tree.indentation(first)
+        indented = "\n".join(blanks + line for line in text.split("\n"))
         return own_line(self._tree, offset, indented, self._line)
 
 

@@ -2,7 +2,14 @@
 
 import pytest
 
-from tests.rules.tools import WITH_VALIDATION, beyond, refused, right_or_refused, validation
+from tests.rules.tools import (
+    WITH_VALIDATION,
+    added_unless_refused,
+    beyond,
+    refused,
+    right_or_refused,
+    validation,
+)
 
 
 @pytest.mark.parametrize(
@@ -267,3 +274,37 @@ def test_a_variable_by_its_name() -> None:
 )
 def test_variables_by_names_made_up_are_refused(step: str) -> None:
     assert [(rule, line) for rule, line, _, _ in refused(step=step)] == [("metrics", step)]
+
+
+@pytest.mark.parametrize(
+    ("step", "lines"),
+    [
+        ("s = out @ out.T", ["all_out = loader.gather(out)", "s = all_out @ all_out.T"]),
+        (
+            "all_out = 0\nprint(out @ out.T)",
+            ["all_out_2 = loader.gather(out)", "print(all_out_2 @ all_out_2.T)"],
+        ),
+        (
+            "s = (out @ out.T) / len(out)",
+            ["all_out = loader.gather(out)", "s = (all_out @ all_out.T) / loader.sum(len(out))"],
+        ),
+    ],
+)
+def test_rows_that_a_statement_asks_for_twice(step: str, lines: list[str]) -> None:
+    assert beyond(loss="out = model(x)\nloss = criterion(out, y)", step=step) == lines
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "if (out @ out.T).sum() > 0:\n    pass",
+        "s = epoch > 0 and out @ out.T",
+        "s = [out @ out.T for _ in range(2)]",
+        "s = lambda: out @ out.T",
+        "s = 0 if epoch else out @ out.T",
+        "s = (out := out + 1) @ out.T",
+    ],
+)
+def test_rows_that_a_statement_may_not_ask_for(step: str) -> None:
+    lines = added_unless_refused(loss="out = model(x)\nloss = criterion(out, y)", step=step)
+    assert not any("all_out" in line for line in lines or [])

@@ -62,6 +62,16 @@ def test_the_network_is_not_wrapped() -> None:
     assert "crew.once(torch.save, model.state_dict(), 'last.pt')" in after
 
 
+def test_networks_are_named_in_the_order_of_the_script() -> None:
+    names = ["third", "first", "fifth", "model", "last"]
+    made = "\n".join(f"{name} = nn.Linear(3, {1 if name == 'last' else 3})" for name in names)
+    source = script(model=made, loss="loss = last(model(fifth(first(third(x))))).sum()")
+    every = "[p for net in (last, first, fifth, model, third) for p in net.parameters()]"
+    after = lines(source.replace("model.parameters()", every))
+    named = ", ".join(f'*{name}.named_parameters("{name}")' for name in names)
+    assert f"named_parameters=[{named}]" in after
+
+
 def test_data_parallel_stays_on_one_device() -> None:
     after = lines(script(model="model = nn.DataParallel(nn.Linear(3, 1))"))
     assert "nn.DataParallel(nn.Linear(3, 1), device_ids=crew.own_device())" in after

@@ -265,7 +265,8 @@ def test_columns_of_the_whole_batch_are_rows() -> None:
     """Of a product of the batch with itself both dimensions are; a slice fits neither."""
     loss = "z = model(x)\ns = (z @ z.t()).sum(0)\nloss = (s * y.squeeze(1)).mean()"
     assert beyond(loss=loss) == [
-        "s = (loader.gather(z) @ loader.gather(z).t()).sum(0)",
+        "all_z = loader.gather(z)",
+        "s = (all_z @ all_z.t()).sum(0)",
         "loss = (s * loader.gather(y.squeeze(1))).mean()",
     ]
 
@@ -285,7 +286,8 @@ def test_two_views_in_one_batch() -> None:
     assert beyond(loss=f"{views}{halves}") == []
     assert beyond(loss=f"{views}loss = criterion(z, torch.cat([y, y]))") == []
     assert beyond(loss=f"{views}loss = (z @ z.t()).mean()") == [
-        "loss = (loader.gather(z, parts=2) @ loader.gather(z, parts=2).t()).mean()"
+        "all_z = loader.gather(z, parts=2)",
+        "loss = (all_z @ all_z.t()).mean()",
     ]
 
 
@@ -343,7 +345,8 @@ def test_every_pair_of_labels() -> None:
     same = "same = torch.eq(y.view(-1, 1), y.view(1, -1)).float()\n"
     assert beyond(loss=f"z = model(x)\n{same}loss = ((z @ z.T) * same).mean()") == [
         "same = torch.eq(loader.gather(y.view(-1, 1)), loader.gather(y).view(1, -1)).float()",
-        "loss = ((loader.gather(z) @ loader.gather(z).T) * same).mean()",
+        "all_z = loader.gather(z)",
+        "loss = ((all_z @ all_z.T) * same).mean()",
     ]
 
 
@@ -436,8 +439,6 @@ def test_a_loss_that_nobody_knows() -> None:
     [
         {"loss": "loss = criterion(model(x), y.mean(0))"},
         {"loss": "loss = criterion(model(x), y.mean())"},
-        {"criterion": "criterion = nn.MSELoss(False)"},
-        {"criterion": "criterion = nn.MSELoss(None, None, 'sum')"},
         {"imports": "import sys", "criterion": "criterion = nn.MSELoss(reduction=sys.argv[1])"},
         {"imports": "import json", "criterion": "criterion = nn.MSELoss(**json.load(open('c')))"},
         {"criterion": "criterion = nn.MSELoss()\ncriterion.reduction = 'sum'"},

@@ -108,6 +108,12 @@ def test_data_parallel_is_replaced() -> None:
     assert wrapped("nn.Linear(3, 1)") in after
 
 
+def test_data_parallel_under_a_condition_goes() -> None:
+    parallel = "if torch.cuda.device_count() > 1:\n    model = nn.DataParallel(model)\n"
+    _, after = converted(script(model=f"model = nn.Linear(3, 1)\n{parallel}model.to('cpu')"))
+    assert f"model = nn.Linear(3, 1)\nmodel.to('cpu')\n{WRAPPED}\n" in after
+
+
 def test_two_networks_of_one_optimizer() -> None:
     source = script(
         model="model = nn.Linear(3, 3)\nhead = nn.Linear(3, 1)",
@@ -180,7 +186,6 @@ def test_networks_that_keep_samples_apart(forward: str) -> None:
         "x = x + x.roll(1, 0)",
         "x = x + x.roll(1)",
         "x = x + x[torch.randperm(x.size(0))]",
-        "x = torch.cdist(x, x) @ x",
         "x = (x @ x.t()) @ x",
         "x = (x @ x.T).softmax(1) @ x",
         "x = torch.matmul(x, x.transpose(0, 1)) @ x",
@@ -215,8 +220,24 @@ def test_layers_that_run_along_the_first_dimension(layer: str) -> None:
     ["nn.TransformerEncoderLayer(3, 1, batch_first=True)", "nn.LSTM(3, 3, batch_first=True)"],
 )
 def test_layers_that_are_told_where_the_batch_is(layer: str) -> None:
-    call = "x = self.mix(x)" + ("[0]" if "LSTM" in layer else "")
-    assert beyond(model=network(call, layers=f"self.mix = {layer}")) == [wrapped("Net()")]
+    call = "x = self.mix(x.unsqueeze(1))" + ("[0]" if "LSTM" in layer else "")
+    model = network("x = x.view(x.size(0), -1)", call, layers=f"self.mix = {layer}")
+    assert beyond(model=model) == [wrapped("Net()")]
+
+
+@pytest.mark.parametrize(
+    ("layer", "call"),
+    [
+        ("nn.TransformerEncoderLayer(3, 1, batch_first=True)", "x = self.mix(x)"),
+        ("nn.LSTM(3, 3, batch_first=True)", "x = self.mix(x)[0]"),
+        ("nn.Linear(3, 3)", "x = torch.cdist(x, x) @ self.mix(x)"),
+        ("nn.Linear(3, 3)", "x = self.mix(x).softmax(-2)"),
+    ],
+)
+def test_what_combines_samples_by_the_rank_of_a_tensor_is_tried(layer: str, call: str) -> None:
+    """Of two dimensions, the first is the sequence that a recurrent layer goes along."""
+    added = beyond(model=network(call, layers=f"self.mix = {layer}"))
+    assert added == ["crew.try_networks()", wrapped("Net()")]
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts
 from trainera.rules.torch._tools import Finding, after, edit, refuse, spots, wrap
-from trainera.rules.torch.wrap import carriers
+from trainera.rules.torch.wrap import placed
 
 NAME = "batchnorm"
 
@@ -57,7 +57,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         )
     reason = "batch statistics are those of the global batch, not of one worker's slice"
     done: set[tuple[ast.AST, str]] = set()
-    for carrier in carriers(facts).values():
+    for carrier in placed(facts, engine, options).values():
         target = ast.unparse(carrier.target)
         if (carrier.node, target) in done:
             continue

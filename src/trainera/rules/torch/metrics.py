@@ -13,18 +13,27 @@ hangs the run.
     -     losses.append(loss.item())
     +     losses.append(train_loader.mean(loss.item()))
 
+What a statement asks for several times is made whole once, on a line before it:
+
+    -     similar = z @ z.T
+    +     all_z = loader.gather(z)
+    +     similar = all_z @ all_z.T
+
 **Safety.** Every worker gets the same bits. A mean is weighted by the slices' sizes, counts are
 added, rows are put together in the order of the batch.
 
 **Limits.** One exchange for every value and step; running totals do better (see `tally`).
 """
 
+import ast
+from collections import defaultdict
 from collections.abc import Iterator
 
 from trainera.engines.base import CREW, Engine
-from trainera.plan import Options
+from trainera.plan import Options, Replace
 from trainera.read.facts import Facts, by_node
-from trainera.rules.torch._tools import Finding, Words, edit, refuse, wrap
+from trainera.read.source.file import SourceFile
+from trainera.rules.torch._tools import Finding, Words, before, edit, refuse, wrap
 
 NAME = "metrics"
 
@@ -56,6 +65,7 @@ REASONS = {
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     plain = {node for _, node in facts.plain}
+    often: dict[tuple[SourceFile, ast.stmt, str, str], list[ast.Name]] = defaultdict(list)
     for node, records in by_node(facts.escapes):
         forms = {(record.method, record.text, record.how) for record in records}
         record = next(iter(records))
@@ -71,4 +81,81 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             continue
         method, text, how = forms.pop()
         template = f"{text}.{method}({{}}, {how})" if how else f"{text}.{method}({{}})"
-        yield edit(NAME, record.file, node, wrap(template), REASONS[method], (CREW,))
+        if method == "gather" and isinstance(node, ast.Name):
+            statement = record.file.statement_of(node)
+            often[record.file, statement, node.id, template].append(node)
+        else:
+            yield edit(NAME, record.file, node, wrap(template), REASONS[method], (CREW,))
+    named: dict[SourceFile, set[str]] = {}
+    for (file, statement, name, template), nodes in often.items():
+        reason = REASONS["gather"]
+        if len(nodes) < 2 or not _asked_in_any_case(nodes, statement, file):
+            for node in nodes:
+                yield edit(NAME, file, node, wrap(template), reason, (CREW,))
+            continue
+        new = _new_name(f"all_{name}", named.setdefault(file, _all_names(file)))
+        text = f"{new} = " + template.replace("{}", name)
+        yield edit(NAME, file, statement, before(text), reason, (CREW,))
+        for node in nodes:
+            yield edit(NAME, file, node, Replace(text=new), reason, ())
+
+
+SIMPLE = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr | ast.Return
+PERHAPS = (
+    ast.Lambda
+    | ast.ListComp
+    | ast.SetComp
+    | ast.DictComp
+    | ast.GeneratorExp
+    | ast.IfExp
+    | ast.BoolOp
+    | ast.Compare
+    | ast.Await
+    | ast.Yield
+    | ast.YieldFrom
+)
+"""What may leave out a part of itself, or do it more than once."""
+
+
+def _asked_in_any_case(nodes: list[ast.Name], statement: ast.stmt, file: SourceFile) -> bool:
+    """Whether a statement asks for a variable at all these places, once each, and for the same."""
+    if not isinstance(statement, SIMPLE):
+        return False
+    for node in nodes:
+        above = file.parents[node]
+        while above is not statement:
+            if isinstance(above, PERHAPS):
+                return False
+            above = file.parents[above]
+    return not any(_may_change(part, nodes) for part in ast.walk(statement))
+
+
+def _may_change(part: ast.AST, nodes: list[ast.Name]) -> bool:
+    """Whether a variable may be another before all that ask for it have been answered."""
+    if isinstance(part, ast.NamedExpr):
+        return part.target.id == nodes[0].id
+    if not isinstance(part, ast.Call) or (
+        isinstance(part.func, ast.Name) and part.func.id == "len"
+    ):
+        return False
+    given = [*part.args, *(keyword.value for keyword in part.keywords)]
+    if isinstance(part.func, ast.Attribute) and part.func.attr.endswith("_"):
+        given.append(part.func.value)
+    return any(
+        isinstance(one, ast.Name) and one.id == nodes[0].id and one not in nodes for one in given
+    )
+
+
+def _all_names(file: SourceFile) -> set[str]:
+    names = {node.id for node in file.nodes if isinstance(node, ast.Name)}
+    return names | {node.arg for node in file.nodes if isinstance(node, ast.arg)}
+
+
+def _new_name(name: str, taken: set[str]) -> str:
+    """A name that nothing in the file has."""
+    number = 2
+    new = name
+    while new in taken:
+        new, number = f"{name}_{number}", number + 1
+    taken.add(new)
+    return new

@@ -32,7 +32,7 @@ from trainera.engines.base import Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts
 from trainera.read.source.file import SourceFile
-from trainera.rules.torch._tools import Finding, Words, edit, refusal_of, wrap
+from trainera.rules.torch._tools import Finding, Words, around, edit, refusal_of, wrap
 from trainera.rules.torch.wrap import carriers
 
 NAME = "optimizer"
@@ -68,7 +68,10 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         further = "".join(f", {argument}" for argument in given)
         text = engine.optimizer.text.replace("{options}", further)
         reason = "its gradients are averaged over the workers as soon as they are computed"
-        yield edit(NAME, file, node, wrap(text), reason, engine.optimizer.imports)
+        if options.lr == "keep":
+            yield around(NAME, file, node, text, reason, engine.optimizer.imports)
+        else:  # `scale` goes around that: it sets the rates of what the engine makes
+            yield edit(NAME, file, node, wrap(text), reason, engine.optimizer.imports)
 
 
 def parameter_names(call: ast.Call, file: SourceFile) -> str | None:
@@ -86,7 +89,7 @@ def _names_of_networks(call: ast.Call, file: SourceFile, facts: Facts) -> str | 
     trained = facts.optimizers[call]
     if not trained or not trained <= set(chosen):
         return None
-    found = [chosen[origin] for origin in trained]
+    found = [carrier for origin, carrier in chosen.items() if origin in trained]
     home = _scope(call, file)
     if any(carrier.file is not file or _scope(carrier.node, file) is not home for carrier in found):
         return None

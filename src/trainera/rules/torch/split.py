@@ -43,7 +43,16 @@ from trainera.plan import Options
 from trainera.read.facts import Facts, LoaderFact, LoopFact
 from trainera.read.totals import deferrable
 from trainera.read.values import Function, Qualified, Value
-from trainera.rules.torch._tools import Finding, Words, after, cannot_grow, edit, named, wrap
+from trainera.rules.torch._tools import (
+    Finding,
+    Words,
+    after,
+    around,
+    cannot_grow,
+    edit,
+    named,
+    wrap,
+)
 
 NAME = "split"
 
@@ -62,6 +71,11 @@ REFUSALS = {
         what="a library is given the loader",
         why="what it does with the batches cannot be seen",
         do="loop over the loader in the script itself",
+    ),
+    "some-batches": Words(
+        what="a loop goes over batches of a loader, or over something else",
+        why="which of them it is, is known only when the script runs",
+        do="write a loop for each of them",
     ),
     "two-batches": Words(
         what="two batches of one loader are taken at once",
@@ -108,11 +122,12 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
                 continue
             options_text += ", per_worker=True"
             reason = "each worker reads a batch of its own: one step takes as many as there are"
-        yield edit(
+        assert isinstance(node, ast.expr)
+        yield around(
             NAME,
             loader.file,
             node,
-            wrap(named("crew.split({}" + options_text + ")", facts.names.get(node))),
+            named("crew.split({}" + options_text + ")", facts.names.get(node)),
             reason + extra,
             (CREW,),
         )

@@ -11,6 +11,9 @@ while they are computed, and gives all workers the first one's weights to start 
     - model = Net().to(device)
     + model = DistributedDataParallel(Net().to(device), broadcast_buffers=False)
 
+Where the network is built in several lines, or the line would become long, it is wrapped on a line
+of its own after that.
+
 **Safety.** Buffers need no broadcast: batch normalisation keeps them equal (see `batchnorm`).
 
 Where layers are frozen or freed while the script trains, the wrapper is told to expect it, and is
@@ -37,9 +40,18 @@ from dataclasses import replace
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Keyword, Options, Unwrap
 from trainera.read.facts import Carrier, Facts, Freeze, Spot
-from trainera.read.source.file import SourceFile
 from trainera.read.values import Nodes
-from trainera.rules.torch._tools import Finding, Words, after, edit, refuse, wrap
+from trainera.rules.torch._idle import idle_layers
+from trainera.rules.torch._tools import (
+    Finding,
+    Words,
+    after,
+    edit,
+    own_line_target,
+    rebinding,
+    refuse,
+    wrap,
+)
 
 NAME = "wrap"
 REFUSALS = {
@@ -155,16 +167,6 @@ def _calls(statement: ast.stmt, target: str) -> bool:
     )
 
 
-def idle_layers(facts: Facts) -> bool:
-    """Whether some network of the script's may have layers that get no gradient in a step."""
-    found = [(cls, file) for file in facts.files.values() for cls in _networks(file)]
-    if facts.draws or any(_chooses(cls) or _has_spare_layer(cls, file) for cls, file in found):
-        return True
-    # A parameter that the loss alone uses would count as idle, and then turn up with a gradient.
-    # So several outputs are taken to be used, all of them; if not, the first step says so.
-    return not facts.loose and any(_has_several_outputs(cls) for cls, _ in found)
-
-
 def freezes_later(facts: Facts, origin: ast.AST, carrier: Carrier) -> bool:
     """Whether parameters of a network are frozen or freed after it was wrapped."""
     made = _possible(facts, origin)[-1]
@@ -172,49 +174,6 @@ def freezes_later(facts: Facts, origin: ast.AST, carrier: Carrier) -> bool:
         one.used or (one.carriers > made and not carrier.file.within(node, carrier.node))
         for node, one in frozen(facts, origin)
     )
-
-
-def _networks(file: SourceFile) -> Iterator[ast.ClassDef]:
-    for node in file.nodes:
-        if isinstance(node, ast.ClassDef) and any("Module" in ast.unparse(b) for b in node.bases):
-            yield node
-
-
-def _has_several_outputs(cls: ast.ClassDef) -> bool:
-    """Whether a network has outputs that a loss may not use."""
-    return any(
-        isinstance(node, ast.Return) and isinstance(node.value, ast.Tuple | ast.Dict)
-        for forward in _forwards(cls)
-        for node in ast.walk(forward)
-    )
-
-
-def _has_spare_layer(cls: ast.ClassDef, file: SourceFile) -> bool:
-    """Whether a network has a layer that nothing in its file uses."""
-    for node in ast.walk(cls):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-            target = node.targets[0]
-            if isinstance(target, ast.Attribute) and target.attr not in file.attributes_read:
-                if ast.unparse(node.value.func).split(".")[-1][:1].isupper():
-                    return True
-    return False
-
-
-def _chooses(cls: ast.ClassDef) -> bool:
-    """Whether a network calls some of its layers under a condition."""
-    return any(
-        isinstance(part, ast.Call) and ast.unparse(part.func).startswith("self.")
-        for forward in _forwards(cls)
-        for node in ast.walk(forward)
-        if isinstance(node, ast.If)
-        for part in ast.walk(node)
-    )
-
-
-def _forwards(cls: ast.ClassDef) -> Iterator[ast.FunctionDef]:
-    for item in cls.body:
-        if isinstance(item, ast.FunctionDef) and item.name == "forward":
-            yield item
 
 
 def _loose(facts: Facts) -> Iterator[Finding]:
@@ -328,23 +287,50 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
                 "it has to be wrapped before it is used",
                 "assign it to a variable of its own before the training loop",
             )
-    for origin, carrier in chosen.items():
+    for origin, carrier in placed(facts, engine, options).items():
+        if carrier.uncalled and engine.wraps:
+            yield refuse(
+                NAME,
+                carrier.file,
+                origin,
+                "a list of networks is trained that is no network itself",
+                "gradients are averaged when the network that is wrapped has been called",
+                "put the networks into a module whose forward() calls them",
+            )
+            continue
         target = ast.unparse(carrier.target)
         if (carrier.node, target) in done:
             continue
         done.add((carrier.node, target))
         imports = engine.wrap.imports
-        phrase, more = engine.wrap.text, ""
-        if freezes_later(facts, origin, carrier):
-            phrase, more = engine.wrap_with_frozen_layers, "; some are frozen for a time"
-        elif idle_layers(facts):
-            phrase, more = engine.wrap_with_idle_layers, "; some layers get none"
+        phrase, more = _phrase(facts, engine, origin, carrier)
         if carrier.value is not None:
             action = wrap(phrase)
             yield edit(NAME, carrier.file, carrier.value, action, reason + more, imports)
         else:
-            text = f"{target} = {phrase.format(target)}"
+            text = rebinding(target, phrase, carrier.file.place(carrier.node).column)
             yield edit(NAME, carrier.file, carrier.node, after(text), reason + more, imports)
         if carrier.also is not None and engine.wraps:
             text, why = f"{carrier.also.id} = {target}", "the same network, by its other name"
             yield edit(NAME, carrier.file, carrier.node, after(text), why, ())
+
+
+def placed(facts: Facts, engine: Engine, options: Options) -> dict[ast.AST, Carrier]:
+    """Where each network is wrapped, on a line of its own if it would be hard to read otherwise."""
+    inner = "crew.batchnorm({})" if options.batchnorm == "global" and facts.statistics else "{}"
+    found = {}
+    for origin, carrier in carriers(facts).items():
+        template = _phrase(facts, engine, origin, carrier)[0].replace("{}", inner)
+        if carrier.value and own_line_target(carrier.file, carrier.value, template):
+            carrier = replace(carrier, value=None)
+        found[origin] = carrier
+    return found
+
+
+def _phrase(facts: Facts, engine: Engine, origin: ast.AST, carrier: Carrier) -> tuple[str, str]:
+    """What goes around a network, and what there is to say about it."""
+    if freezes_later(facts, origin, carrier):
+        return engine.wrap_with_frozen_layers, "; some are frozen for a time"
+    if idle_layers(facts):
+        return engine.wrap_with_idle_layers, "; some layers get none"
+    return engine.wrap.text, ""
