@@ -23,6 +23,12 @@ SCRIPTS = sorted({*CORPUS, *EXAMPLES, *PACKAGES})
 SINGLE = [path for path in SCRIPTS if path not in PACKAGES]
 
 
+@pytest.fixture(autouse=True)
+def long_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What goes around a value stays on its line, however wide the characters on it are."""
+    monkeypatch.setattr("trainera.rules.torch._tools.WIDTH", 1000)
+
+
 def name(path: Path) -> str:
     return f"{path.parent.name}/{path.stem}"
 

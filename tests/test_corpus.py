@@ -10,8 +10,11 @@ from tests.tools.runs import Runner, saved_difference, text_difference
 
 # One worker is started as a user would: plainly.
 CREWS = [("ddp", 0), ("ddp", 2), ("ddp", 3), ("horovod", 2)]
-WITH_THREE = {"batchnorm_cnn", "gradient_accumulation", "last_batch_of_one", "multi_head"}
-"""Cases that Horovod's three workers train, too: slices are unequal or empty."""
+WITH_THREE = {
+    *("batchnorm_cnn", "gradient_accumulation", "last_batch_of_one", "multi_head"),
+    "saving_callback",
+}
+"""Cases that Horovod's three workers train, too: slices are unequal or empty, or turns nest."""
 
 Sequential = Callable[[Path], tuple[list[str], Path]]
 

@@ -158,7 +158,8 @@ def test_a_network_around_one_of_a_library(layer: str) -> None:
     added = beyond(imports="import zoo", model=model)
     # Which layers it has is not known: there may be batch statistics among them.
     assert added == [
-        "model = DistributedDataParallel(crew.batchnorm(Net()), broadcast_buffers=False)"
+        "crew.try_networks()",
+        "model = DistributedDataParallel(crew.batchnorm(Net()), broadcast_buffers=False)",
     ]
 
 

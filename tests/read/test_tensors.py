@@ -5,7 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from trainera.read.ops import shapes, stacking, tensors
+from trainera.read.libraries.torch.tensor import method as operation_of
+from trainera.read.ops import figures, indexing, joining
+from trainera.read.ops.elementwise import combine as combined_rows
+from trainera.read.ops.indexing import Key
 from trainera.read.values import (
     PLAIN,
     Const,
@@ -13,6 +16,7 @@ from trainera.read.values import (
     Gathered,
     Items,
     Lost,
+    Many,
     Mean,
     PerWorker,
     Shard,
@@ -20,14 +24,53 @@ from trainera.read.values import (
     Share,
     Sum,
     Value,
+    compatibility,
 )
 from trainera.read.values.join import join
 
 NODE, OTHER = ast.Pass(), ast.Pass()
 L, M = frozenset({NODE}), frozenset({OTHER})
-MEAN, SUM, COUNT, SHARD = Mean(L), Sum(L), Count(L), Shard(L)
+MEAN, SUM, COUNT, SHARD = Mean(L), Sum(L), Count(L), Shard(L, least=2)
 RAGGED, ACROSS = Shard(L, ragged=True), Shard(L, dim=1)
 ZERO, ONE, TEXT = Const(0), Const(1), Const("a")
+
+
+def known(outcome: object) -> Value | None:
+    """The value that comes out; None if rows do not stay apart, or nothing can be told."""
+    return outcome if isinstance(outcome, Value) else None
+
+
+def binary(operator: str, left: Value, right: Value) -> Value | None:
+    return known(figures.binary(operator, left, right))
+
+
+def method(
+    name: str, share: Share, arguments: list[Value], keywords: dict[str, Value]
+) -> Value | None:
+    values = [share, *arguments, *keywords.values()]
+    lost = compatibility.mixed(*values)
+    if lost or compatibility.meets_rows(*values):
+        return lost
+    if name == "size" and isinstance(share, Shard):
+        shape = indexing.shape_of(share)
+        return indexing.size(shape, arguments[0]) if arguments else shape
+    if not isinstance(share, Shard):
+        return figures.method(name, share, arguments)
+    operation = operation_of(name)
+    return None if operation is None else known(operation.apply([share, *arguments], keywords))
+
+
+def joined(items: list[Value], dim: int, *, all_known: bool) -> Value | None:
+    return known(joining.joined(Items(tuple(items)) if all_known else Many(items[0]), dim))
+
+
+def index(shard: Shard, key: Value, is_slice: bool, tail: list[tuple[Value, bool]]) -> Value | None:
+    keys = [Key(key, is_slice), *(Key(value, colon) for value, colon in tail)]
+    return known(indexing.index(shard, keys))
+
+
+def combine(shards: list[Shard]) -> Value | None:
+    return known(combined_rows(shards))
 
 
 def outline(kind: Value | None) -> tuple[object, ...]:
@@ -44,7 +87,7 @@ def label(value: object) -> str:
     if isinstance(value, Const):
         return str(value.value)
     if isinstance(value, Shard):
-        marks = [name for name in ("ragged", "nested", "vague") if getattr(value, name)]
+        marks = [name for name in ("ragged", "nested") if getattr(value, name)]
         return "-".join([f"Shard{value.dim}", *marks])
     return type(value).__name__ if isinstance(value, Value) else str(value)
 
@@ -58,7 +101,7 @@ def label(value: object) -> str:
         (MEAN, "Div", PLAIN, MEAN),
         (SUM, "Mult", ONE, SUM),
         (SUM, "Div", PLAIN, SUM),
-        (COUNT, "Mult", PLAIN, SUM),
+        (COUNT, "Mult", PLAIN, Count(L, scaled=True)),
         (COUNT, "Div", PLAIN, SUM),
         # A constant is added once to a mean, but once for every worker to a sum.
         (MEAN, "Add", ONE, MEAN),
@@ -82,13 +125,13 @@ def label(value: object) -> str:
         (PLAIN, "Sub", SHARD, SHARD),
         (SHARD, "Pow", Const(2), SHARD),
         (SHARD, "BitAnd", SHARD, SHARD),
-        (SHARD, "MatMult", PLAIN, SHARD),
+        (SHARD, "MatMult", PLAIN, Shard(L)),
         (RAGGED, "Sub", RAGGED, RAGGED),
     ],
     ids=label,
 )
 def test_operators(left: Value, operator: str, right: Value, result: Value) -> None:
-    assert tensors.binary(operator, left, right) == result
+    assert binary(operator, left, right) == result
 
 
 @pytest.mark.parametrize(
@@ -140,7 +183,7 @@ def test_operators(left: Value, operator: str, right: Value, result: Value) -> N
     ids=label,
 )
 def test_operators_without_an_answer(left: Value, operator: str, right: Value) -> None:
-    assert tensors.binary(operator, left, right) is None
+    assert binary(operator, left, right) is None
 
 
 @pytest.mark.parametrize(
@@ -149,7 +192,7 @@ def test_operators_without_an_answer(left: Value, operator: str, right: Value) -
 @pytest.mark.parametrize("share", [MEAN, SUM, SHARD], ids=label)
 def test_each_workers_own_value_spoils_a_share(share: Share, own: PerWorker) -> None:
     """Scaled by a number that differs from worker to worker, a mean is no mean of the batch."""
-    result = tensors.binary("Mult", share, own)
+    result = binary("Mult", share, own)
     assert result is None or isinstance(result, Lost)
 
 
@@ -157,14 +200,14 @@ def test_each_workers_own_value_spoils_a_share(share: Share, own: PerWorker) -> 
 @pytest.mark.parametrize("share", [MEAN, SUM, COUNT, SHARD], ids=label)
 def test_what_is_lost_stays_lost(operator: str, share: Share) -> None:
     lost = Lost(L, "why")
-    assert tensors.binary(operator, lost, share) == lost
-    assert tensors.binary(operator, share, lost) == lost
-    assert tensors.method("sum", lost, [], {}) == lost
+    assert binary(operator, lost, share) == lost
+    assert binary(operator, share, lost) == lost
+    assert method("sum", lost, [], {}) == lost
 
 
 @pytest.mark.parametrize(("left", "right"), [(Mean(L), Mean(M)), (Shard(L), Shard(M))], ids=label)
 def test_batches_of_two_loaders_do_not_mix(left: Value, right: Value) -> None:
-    result = tensors.binary("Add", left, right)
+    result = binary("Add", left, right)
     assert isinstance(result, Lost)
     assert "two loaders" in result.why
     assert result.loaders == L | M
@@ -172,34 +215,34 @@ def test_batches_of_two_loaders_do_not_mix(left: Value, right: Value) -> None:
 
 def test_a_slice_does_not_fit_the_whole_batch() -> None:
     """No answer: so both are made whole."""
-    assert tensors.binary("Mult", SHARD, Gathered(L)) is None
-    assert tensors.method("add", SHARD, [Gathered(L)], {}) is None
-    assert tensors.binary("Mult", SHARD, Gathered(L, rows=False)) == SHARD
+    assert binary("Mult", SHARD, Gathered(L)) is None
+    assert method("add", SHARD, [Gathered(L)], {}) is None
+    assert binary("Mult", SHARD, Gathered(L, rows=False)) == SHARD
 
 
 def test_slices_one_after_the_other() -> None:
-    both = stacking.joined("cat", [SHARD, SHARD], Const(0), all_known=True)
-    assert both == Shard(L, parts=2)
-    assert tensors.method("chunk", both, [Const(2)], {}) == Items((SHARD, SHARD))
-    assert tensors.method("chunk", both, [Const(4)], {}) is None
-    assert tensors.method("chunk", both, [Const(2), Const(1)], {}) is None
-    assert tensors.method("mean", both, [], {}) == Mean(L)
-    assert tensors.binary("Add", both, both) == both
-    assert tensors.binary("Add", both, SHARD) is None
-    assert stacking.joined("cat", [both, both], Const(0), all_known=True) is None
-    assert stacking.joined("cat", [SHARD], Const(0), all_known=False) is None
-    assert stacking.joined("cat", [SHARD, PLAIN], Const(0), all_known=True) is None
+    both = joined([SHARD, SHARD], 0, all_known=True)
+    assert both == replace(SHARD, parts=2)
+    assert method("chunk", both, [Const(2)], {}) == Items((SHARD, SHARD))
+    assert method("chunk", both, [Const(4)], {}) is None
+    assert isinstance(method("chunk", both, [Const(2), Const(1)], {}), Many)
+    assert method("mean", both, [], {}) == Mean(L)
+    assert binary("Add", both, both) == both
+    assert binary("Add", both, SHARD) is None
+    assert joined([both, both], 0, all_known=True) is None
+    assert joined([SHARD], 0, all_known=False) is None
+    assert joined([SHARD, PLAIN], 0, all_known=True) is None
     assert isinstance(join(both, SHARD), Lost)
 
 
 def test_networks_are_remembered() -> None:
     through = frozenset({(NODE, True)})
     for result in (
-        tensors.binary("Sub", Shard(L, models=through), SHARD),
-        tensors.binary("Mult", PLAIN, Mean(L, models=through)),
-        tensors.binary("Add", MEAN, Mean(L, models=through)),
-        tensors.method("mean", Shard(L, models=through), [], {}),
-        tensors.method("mul", SHARD, [Shard(L, models=through)], {}),
+        binary("Sub", Shard(L, models=through), SHARD),
+        binary("Mult", PLAIN, Mean(L, models=through)),
+        binary("Add", MEAN, Mean(L, models=through)),
+        method("mean", Shard(L, models=through), [], {}),
+        method("mul", SHARD, [Shard(L, models=through)], {}),
     ):
         assert isinstance(result, Share)
         assert result.models == through
@@ -244,18 +287,18 @@ def test_networks_are_remembered() -> None:
     ids=label,
 )
 def test_methods(name: str, share: Share, arguments: list[Value], result: Value) -> None:
-    assert outline(tensors.method(name, share, arguments, {})) == outline(result)
+    assert outline(method(name, share, arguments, {})) == outline(result)
 
 
 def test_keywords_say_along_which_dimension() -> None:
-    assert tensors.method("mean", SHARD, [], {"dim": ZERO}) == MEAN
-    assert tensors.method("sum", SHARD, [], {"axis": ZERO}) == SUM
-    assert isinstance(tensors.method("mean", SHARD, [], {"dim": ONE}), Shard)
-    assert tensors.method("softmax", SHARD, [], {"dim": ZERO}) is None
+    assert method("mean", SHARD, [], {"dim": ZERO}) == MEAN
+    assert method("sum", SHARD, [], {"axis": ZERO}) == SUM
+    assert isinstance(method("mean", SHARD, [], {"dim": ONE}), Shard)
+    assert method("softmax", SHARD, [], {"dim": ZERO}) is None
 
 
 def test_a_pair_of_values_and_places() -> None:
-    result = tensors.method("max", SHARD, [ONE], {})
+    result = method("max", SHARD, [ONE], {})
     assert isinstance(result, Items)
     assert [type(item) for item in result.items] == [Shard, Shard]
 
@@ -312,19 +355,19 @@ def test_a_pair_of_values_and_places() -> None:
     ids=label,
 )
 def test_methods_without_an_answer(name: str, share: Share, arguments: list[Value]) -> None:
-    result = tensors.method(name, share, arguments, {})
+    result = method(name, share, arguments, {})
     assert result is None or isinstance(result, Lost)
 
 
 def test_one_hot_with_its_number_of_classes() -> None:
-    assert isinstance(tensors.method("one_hot", SHARD, [Const(10)], {}), Shard)
-    assert isinstance(tensors.method("one_hot", SHARD, [], {"num_classes": PLAIN}), Shard)
+    assert isinstance(method("one_hot", SHARD, [Const(10)], {}), Shard)
+    assert isinstance(method("one_hot", SHARD, [], {"num_classes": PLAIN}), Shard)
 
 
 def test_the_number_of_ragged_rows_is_a_sum() -> None:
     """It is not in proportion to the slice, so a sum over it is no mean over the batch."""
-    assert not isinstance(tensors.method("size", RAGGED, [ZERO], {}), Count)
-    assert tensors.method("size", SHARD, [ZERO], {}) == COUNT
+    assert not isinstance(method("size", RAGGED, [ZERO], {}), Count)
+    assert method("size", SHARD, [ZERO], {}) == COUNT
 
 
 @pytest.mark.parametrize(
@@ -334,14 +377,14 @@ def test_the_number_of_ragged_rows_is_a_sum() -> None:
 )
 def test_views_that_keep_the_batch_first(sizes: list[Value], rank: int) -> None:
     for name in ("view", "reshape"):
-        result = tensors.method(name, SHARD, sizes, {})
+        result = method(name, SHARD, sizes, {})
         assert result == Shard(L, rank=rank)
-        assert tensors.method(name, SHARD, [Items(tuple(sizes))], {}) == result
+        assert method(name, SHARD, [Items(tuple(sizes))], {}) == result
 
 
 @pytest.mark.parametrize("sizes", [[Const(8), Const(-1)], [PLAIN, Const(-1)]], ids=label)
 def test_views_with_the_batch_size_written_down(sizes: list[Value]) -> None:
-    assert tensors.method("view", SHARD, sizes, {}) is None
+    assert method("view", SHARD, sizes, {}) is None
 
 
 @pytest.mark.parametrize(
@@ -350,31 +393,31 @@ def test_views_with_the_batch_size_written_down(sizes: list[Value]) -> None:
     ids=label,
 )
 def test_entries_of_a_shape(number: Value, result: Value | None) -> None:
-    assert shapes.dimension(ShardShape(L, dim=0), number) == result
+    assert indexing.size(ShardShape(L, dim=0), number) == result
 
 
 def test_entries_of_a_shape_whose_layout_is_not_known() -> None:
-    assert shapes.dimension(ShardShape(L, dim=None), ZERO) is None
+    assert indexing.size(ShardShape(L, dim=None), ZERO) is None
 
 
 def test_a_dimension_counted_from_the_end_of_one() -> None:
     """rank 1: the last dimension is the batch."""
     flat = Shard(L, rank=1)
-    assert tensors.method("sum", flat, [Const(-1)], {}) == SUM
-    assert tensors.method("mean", flat, [Const(-1)], {}) == MEAN
-    assert tensors.method("softmax", flat, [Const(-1)], {}) is None
-    assert tensors.method("sort", flat, [], {}) is None
+    assert method("sum", flat, [Const(-1)], {}) == SUM
+    assert method("mean", flat, [Const(-1)], {}) == MEAN
+    assert method("softmax", flat, [Const(-1)], {}) is None
+    assert method("sort", flat, [], {}) is None
 
 
 @pytest.mark.parametrize("name", ["squeeze", "sum", "select"])
 def test_after_a_dimension_is_gone_the_last_may_be_the_batch(name: str) -> None:
     """Two dimensions or one, who knows: along the last must have no answer then."""
     if name == "select":
-        left = shapes.index(SHARD, Const("all"), True, [(ZERO, False)])
+        left = index(SHARD, Const("all"), True, [(ZERO, False)])
     else:
-        left = tensors.method(name, SHARD, [ONE], {})
+        left = method(name, SHARD, [ONE], {})
     assert isinstance(left, Shard)
-    result = tensors.method("sum", left, [Const(-1)], {})
+    result = method("sum", left, [Const(-1)], {})
     assert result is None or isinstance(result, Lost)
 
 
@@ -394,41 +437,36 @@ def test_after_a_dimension_is_gone_the_last_may_be_the_batch(name: str) -> None:
 def test_indexing(
     key: Value, is_slice: bool, tail: list[tuple[Value, bool]], result: Value | None
 ) -> None:
-    assert outline(shapes.index(SHARD, key, is_slice, tail)) == outline(result)
+    assert outline(index(SHARD, key, is_slice, tail)) == outline(result)
 
 
 @pytest.mark.parametrize("key", [ZERO, TEXT], ids=label)
 def test_indexing_a_structure_gives_its_parts(key: Value) -> None:
-    assert isinstance(shapes.index(Shard(L, nested=True), key, False, []), Shard)
+    assert isinstance(index(Shard(L, nested=True), key, False, []), Shard)
 
 
 def test_combining() -> None:
-    assert tensors.combine([Shard(L, rank=2), Shard(L, rank=2)]) == Shard(L, rank=2)
-    assert tensors.combine([Shard(L, rank=2), Shard(L, rank=1)]) is None
-    assert tensors.combine([SHARD, ACROSS]) is None
-    assert tensors.combine([SHARD, RAGGED]) is None
-    raw, squeezed = Shard(L, vague=True), Shard(L, vague=True, models=frozenset({(NODE, True)}))
-    for one, vague in ((raw, False), (squeezed, True)):
-        for shards in ([one, SHARD], [SHARD, one]):
-            combined = tensors.combine(shards)
-            assert combined is not None
-            assert combined.vague is vague
-    both = tensors.combine([raw, raw])
-    assert both is not None and both.vague
+    assert combine([Shard(L, rank=2), Shard(L, rank=2)]) == Shard(L, rank=2)
+    assert combine([Shard(L, rank=2), Shard(L, rank=1)]) is None
+    assert combine([SHARD, ACROSS]) is None
+    assert combine([SHARD, RAGGED]) is None
+    # What is stretched to fit has as many dimensions as the longer one, at the least.
+    assert combine([Shard(L), SHARD]) == combine([SHARD, Shard(L)]) == SHARD
+    assert combine([Shard(L), Shard(L)]) == Shard(L)
 
 
 def test_masks() -> None:
-    mask = Shard(L, mask=True)
-    assert tensors.method("gt", SHARD, [ZERO], {}) == mask
-    assert tensors.method("bool", SHARD, [], {}) == mask
-    assert tensors.method("squeeze", mask, [ONE], {}) == replace(mask, vague=True)
-    assert tensors.method("long", mask, [], {}) == SHARD
-    assert tensors.binary("BitAnd", mask, mask) == mask
-    assert tensors.binary("BitAnd", mask, SHARD) == SHARD
-    assert tensors.binary("Mult", mask, mask) == SHARD
+    mask = Shard(L, mask=True, least=2)
+    assert method("gt", SHARD, [ZERO], {}) == mask
+    assert method("bool", SHARD, [], {}) == mask
+    assert method("squeeze", mask, [ONE], {}) == Shard(L, mask=True)
+    assert method("long", mask, [], {}) == SHARD
+    assert binary("BitAnd", mask, mask) == mask
+    assert binary("BitAnd", mask, SHARD) == SHARD
+    assert binary("Mult", mask, mask) == SHARD
     assert join(mask, SHARD) == SHARD
 
 
 def test_numbers_as_an_index_point_to_rows_of_the_whole_batch() -> None:
-    assert shapes.index(SHARD, SHARD, False, []) is None
-    assert shapes.index(SHARD, Const("all"), True, [(SHARD, False)]) is None
+    assert index(SHARD, SHARD, False, []) is None
+    assert index(SHARD, Const("all"), True, [(SHARD, False)]) is None

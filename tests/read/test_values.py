@@ -127,10 +127,10 @@ def test_loaders_are_remembered() -> None:
     ("left", "right", "joined"),
     [
         (Shard(L), Shard(L, dim=1), Shard(L, dim=None)),
-        (Shard(L, rank=2), Shard(L, rank=3), Shard(L)),
+        (Shard(L, rank=2), Shard(L, rank=3), Shard(L, least=2)),
         (Shard(L, nested=True), Shard(L), Shard(L, nested=True)),
         (Shard(L, ragged=True), Shard(L), Shard(L, ragged=True)),
-        (Shard(L, vague=True), Shard(L), Shard(L, vague=True)),
+        (Shard(L), Shard(L, least=2), Shard(L)),
     ],
     ids=label,
 )
@@ -195,7 +195,7 @@ def test_zero(kind: Value | None, zero: bool) -> None:
 @pytest.mark.parametrize(
     ("kind", "inside"),
     [
-        (Loader(L), Shard(L, nested=True, vague=True)),
+        (Loader(L), Shard(L, nested=True)),
         (BatchIterable(L, MEAN), MEAN),
         (Many(SUM), SUM),
         (Items((MEAN, MEAN)), MEAN),

@@ -133,6 +133,8 @@ class Carrier:
     """It stands under a condition or in a loop, so later statements may see the bare network."""
     repeated: bool = False
     """It is run again and again, e.g. once an epoch."""
+    uncalled: bool = False
+    """A container without a `forward` of its own, before which no wrapper can stand."""
     also: ast.Name | None = None
     """Another name of the same network: ``m = model.to(device)``."""
 
@@ -232,6 +234,11 @@ class Facts:
     """Expressions that are shares of a batch."""
     meters: dict[Key, Spot] = field(default_factory=dict)
     """Metrics that would add up the workers' states by themselves."""
+    contexts: set[Context] = field(default_factory=set)
+    """The ways in which functions are called."""
+    unsure: dict[Key, Spot] = field(default_factory=dict)
+    """Operations inside of networks that mix rows only if a tensor has another rank than is usual:
+    decided by trial when it runs."""
     optimizers: dict[ast.AST, Nodes] = field(default_factory=dict)
     grads: dict[Key, tuple[Spot, Nodes]] = field(default_factory=dict)
     """Where the gradients of parameters are read, and of which networks."""

@@ -46,7 +46,15 @@ def read(files: dict[str, SourceFile], decisions: Decisions) -> tuple[Facts, fro
         _read_once(machine)
         if not machine.program.changed:
             break
-    return machine.notes.facts, frozenset(machine.program.promoted)
+    facts = machine.notes.facts
+    gathered = {node for _, node in facts.escapes}
+    # Code that is also run with what is no share must not gather it there.
+    facts.plain |= {
+        key
+        for key, shared in machine.program.seen.items()
+        if not shared and key[1] in gathered and (key[0] in facts.contexts or not key[0])
+    }
+    return facts, frozenset(machine.program.promoted)
 
 
 def _libraries(decisions: Decisions) -> list[type[Library]]:

@@ -51,4 +51,4 @@ def _rows_of(batch: Value, loaders: Nodes, nested: bool) -> Value:
         return replace(
             batch, items=tuple((key, _rows_of(item, loaders, False)) for key, item in batch.items)
         )
-    return Shard(loaders, nested=nested, vague=True)
+    return Shard(loaders, nested=nested)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from trainera.read.facts import Tally
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
-from trainera.read.ops import tensors
+from trainera.read.ops import figures
 from trainera.read.source.lifetimes import made_here
 from trainera.read.source.syntax import entry
 from trainera.read.values import (
@@ -27,13 +27,14 @@ from trainera.read.values import (
     Parameters,
     PerWorker,
     Shard,
+    ShardShape,
     Share,
     Sum,
     Value,
 )
 from trainera.read.values.contents import first_share, has_parameters, holds_share, put_together
 from trainera.read.values.gathered import gathered_of
-from trainera.read.values.join import unpacked
+from trainera.read.values.join import members_of, unpacked
 
 ROLES = Loader | Network | Optimizer | LossFunction | Parameters | Object
 """What an object may keep in a dictionary, by name."""
@@ -121,7 +122,8 @@ class Assignments(Part):
         born_here = isinstance(before, Const) and loop is not None and before.born is loop.node
         if holds_share(before) or born_here or not frame.policy.follows_lifetimes:
             operator = type(op).__name__
-            after = tensors.binary(operator, before, value) if _shares(before, value) else None
+            known = figures.binary(operator, before, value) if _shares(before, value) else None
+            after = known if isinstance(known, Value) else None
             if after is None and frame.policy.assumes_rows:
                 after = self.machine.operators.operation(
                     operator, target, before, expression, value, frame
@@ -177,13 +179,13 @@ class Assignments(Part):
     ) -> None:
         owner = self.machine.eval(target.value, frame)
         value = self.machine.outliving.kept(target, value, frame, expression)
-        self.machine.libraries.attribute_set(target, owner, value, frame)
-        cls = owner.cls if isinstance(owner, Object | Network) else None
-        if cls is None:
-            if expression is not None and holds_share(value):
+        for one in members_of(owner):
+            self.machine.libraries.attribute_set(target, one, value, frame)
+            cls = one.cls if isinstance(one, Object | Network) else None
+            if cls is not None:
+                self.machine.objects.set_attribute(cls, target.attr, value)
+            elif expression is not None and holds_share(value):
                 self.machine.gathering.gather(expression, value, frame)
-            return
-        self.machine.objects.set_attribute(cls, target.attr, value)
 
     def _assign_item(
         self, target: ast.Subscript, value: Value, frame: Frame, expression: ast.expr | None
@@ -230,6 +232,15 @@ class Assignments(Part):
         self.machine.objects.set_attribute(owner.cls, entry(target), value)
         return True
 
+    def _learn_rank(self, shape: ast.expr, rank: int, frame: Frame) -> None:
+        """``b, t, c = x.shape``: from here on x is known to have so many dimensions."""
+        inner = shape.func if isinstance(shape, ast.Call) and not shape.args else shape
+        if not isinstance(inner, ast.Attribute) or inner.attr not in ("shape", "size"):
+            return
+        shard = self.machine.eval(inner.value, frame)
+        if isinstance(inner.value, ast.Name) and isinstance(shard, Shard) and shard.rank is None:
+            self.machine.names.bind(inner.value.id, replace(shard, rank=rank), frame)
+
     def _unpack(
         self,
         target: ast.Tuple | ast.List,
@@ -239,11 +250,17 @@ class Assignments(Part):
     ) -> None:
         parts = target.elts
         self.machine.agreement.needed_by_all(expression or target, [value], frame)
+        if isinstance(value, ShardShape) and expression is not None:
+            self._learn_rank(expression, len(parts), frame)
         values: list[ast.expr | None] = [None] * len(parts)
         if isinstance(expression, ast.Tuple | ast.List) and len(expression.elts) == len(parts):
             values = list(expression.elts)
         for place, part in enumerate(parts):
             item = unpacked(value, place, len(parts))
+            if isinstance(value, Object) and (held := self.machine.objects.carried(value)):
+                item = Lost(
+                    held.loaders, "an object that holds something of a batch is taken apart"
+                )
             if isinstance(value, Shard) and isinstance(item, Shard) and isinstance(part, ast.Name):
                 item = replace(item, nested=False)  # a batch's parts are tensors
             self.assign(part, item, frame, values[place])

@@ -14,8 +14,9 @@ class Attributes(Part):
     """Attributes, by what they are read from."""
 
     def read(self, node: ast.Attribute, frame: Frame) -> Value:
-        owner = self.machine.eval(node.value, frame)
-        known = self.machine.libraries.attribute(node, owner, frame)
-        if known is not None:
-            return known
-        return owner.getattr(node.attr, Site(self.machine, node, frame))
+        return self.of(self.machine.eval(node.value, frame), Site(self.machine, node, frame))
+
+    def of(self, owner: Value, site: Site[ast.Attribute]) -> Value:
+        """The attribute of a value."""
+        known = self.machine.libraries.attribute(site.node, owner, site.frame)
+        return known if known is not None else owner.getattr(site.node.attr, site)

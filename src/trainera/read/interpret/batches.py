@@ -5,6 +5,7 @@ import ast
 from trainera.read.facts import FirstBatch
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
+from trainera.read.source.syntax import parts_of
 from trainera.read.values import PLAIN, BatchIterable, Loader, Nodes, Value
 from trainera.read.values.join import element, loaders_of
 
@@ -52,7 +53,7 @@ def _asks_twice(node: ast.Call, frame: Frame) -> bool:
     statement = frame.file.statement_of(node)
     if not isinstance(statement, ast.Assign | ast.Expr | ast.Return | ast.AugAssign):
         return False
-    calls = [one for one in ast.walk(statement) if isinstance(one, ast.Call)]
+    calls = [one for one in parts_of(statement) if isinstance(one, ast.Call)]
     return sum(ast.unparse(one) == ast.unparse(node) for one in calls) > 1
 
 

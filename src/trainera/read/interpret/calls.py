@@ -90,6 +90,20 @@ class Calls(Part):
                 return handled
         return self.call_value(self.machine.eval(function, frame), node, frame)
 
+    def method_of(self, owner: Value, site: Site[ast.Call]) -> Value:
+        """A method of one of several values."""
+        function = site.node.func
+        assert isinstance(function, ast.Attribute)
+        handled = self.machine.methods.call(site.node, function, owner, site.frame)
+        if handled is not None:
+            return handled
+        method = self.machine.attributes.of(owner, Site(self.machine, function, site.frame))
+        return self.call_of(method, site)
+
+    def call_of(self, callee: Value, site: Site[ast.Call]) -> Value:
+        """What calling one of several values gives."""
+        return self.call_value(callee, site.node, site.frame)
+
     def call_value(self, callee: Value, node: ast.Call, frame: Frame) -> Value:
         made = callee.call(Site(self.machine, node, frame))
         if made is None:
@@ -104,19 +118,24 @@ class Calls(Part):
         Beside networks a module has helpers; where a network can be meant, it is.
         """
         fitting = [one for one in callee.functions if self.can_take(one, node)]
-        made = [self.call_value(one, node, frame) for one in fitting or callee.functions]
+        made: list[Value] = []
+
+        def ask(one: Value, site: Site[ast.Call]) -> Value:
+            made.append(self.call_of(one, site))
+            return made[-1]
+
+        joined = Site(self.machine, node, frame).each(fitting or callee.functions, ask)
         networks: list[Value] = [value for value in made if isinstance(value, Network)]
         others = self.machine.libraries.unaccounted(node, frame) if callee.unseen else ()
         if others:
             networks.append(Network(frozenset({node}), choices=others))
-        return reduce(join, networks or made)
+        return reduce(join, networks) if networks else joined
 
     def instantiate(self, cls: Class, node: ast.Call, frame: Frame) -> Value:
         bases = self.machine.objects.base_names(cls)
         positional, keywords = self.arguments(node, frame)
-        if frame.policy.assumes_rows and not isinstance(
-            self.machine.objects.attribute(cls, "__init__"), Function
-        ):
+        own = isinstance(self.machine.objects.attribute(cls, "__init__"), Function)
+        if not own and (frame.policy.assumes_rows or "typing.NamedTuple" in bases):
             record = as_record(field_names(cls.node), positional, keywords)
             if record is not None:
                 return record

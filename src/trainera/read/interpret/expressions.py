@@ -9,7 +9,7 @@ from typing import Any
 from trainera.read.interpret.agreement import ALONE
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame, join_env
-from trainera.read.source.syntax import of_views
+from trainera.read.source.syntax import of_views, parts_of
 from trainera.read.values import (
     PLAIN,
     Const,
@@ -42,6 +42,7 @@ class Expressions(Part):
             self.notes.shares.drop(node, frame)
         for watch in self.machine.libraries.watchers:
             value = watch(node, value, frame)
+        self.program.seen[frame.context, node] = holds_share(value)
         return value
 
     def constant(self, node: ast.Constant, frame: Frame) -> Value:
@@ -84,7 +85,7 @@ class Expressions(Part):
         """Evaluates what may not be evaluated at all."""
         before, fresh = dict(frame.env or {}), self.path.fresh.now
         value = self.eval(node, frame)
-        if any(isinstance(part, ast.NamedExpr) for part in ast.walk(node)):
+        if any(isinstance(part, ast.NamedExpr) for part in parts_of(node)):
             frame.env = join_env(before, frame.env)
         self.path.fresh.meet(fresh, self.path.fresh.now)
         return value

@@ -6,6 +6,7 @@ from dataclasses import replace
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.policy import NETWORK, STRICT, Policy
 from trainera.read.interpret.state import Frame
+from trainera.read.source.syntax import parts_of
 from trainera.read.values import (
     PLAIN,
     UNKNOWN_YET,
@@ -17,6 +18,7 @@ from trainera.read.values import (
     Items,
     Loader,
     Lost,
+    Many,
     Mean,
     Network,
     Object,
@@ -25,7 +27,7 @@ from trainera.read.values import (
     Sum,
     Value,
 )
-from trainera.read.values.contents import flat, holds_share
+from trainera.read.values.contents import first_share, flat, holds_share
 
 MAX_DEPTH = 40
 MAX_RECURSION = 2
@@ -59,7 +61,7 @@ class Functions(Part):
         """Whether a function goes on to compute gradients, or to update parameters."""
         words = self.machine.libraries.training_methods
         return any(
-            isinstance(part, ast.Attribute) and part.attr in words for part in ast.walk(node)
+            isinstance(part, ast.Attribute) and part.attr in words for part in parts_of(node)
         )
 
     def _rows_to_size(
@@ -85,7 +87,7 @@ class Functions(Part):
 
     def _makes_tensors(self, function: Function) -> bool:
         """Whether a function makes tensors to a size, and remembers nothing."""
-        parts = list(ast.walk(function.node))
+        parts = list(parts_of(function.node))
         if any(
             isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) for part in parts
         ):
@@ -97,7 +99,7 @@ class Functions(Part):
     def _helpers_of(self, function: Function) -> list[Function]:
         """The script's own functions that a function calls by their names."""
         module = self.program.modules.get(function.module, {})
-        parts = (part for part in ast.walk(function.node) if isinstance(part, ast.Call))
+        parts = (part for part in parts_of(function.node) if isinstance(part, ast.Call))
         names = [part.func.id for part in parts if isinstance(part.func, ast.Name)]
         return [value for name in names if isinstance(value := module.get(name), Function)]
 
@@ -123,6 +125,7 @@ class Functions(Part):
             policy,
         )
         context = self.program.contexts.setdefault(key, len(self.program.contexts) + 1)
+        self.notes.called(context)
         if context in self.path.active or len(self.path.frames) > MAX_DEPTH:
             self.path.cut_short += 1
             return self.program.results.get(context, UNKNOWN_YET)
@@ -218,9 +221,6 @@ def any_number(value: Value) -> Value:
 
 def generated(value: Value) -> Value:
     """What calling a generator function gives."""
-    if isinstance(value, Share):
-        return BatchIterable(value.loaders, value)
-    if isinstance(value, Items) and holds_share(value):
-        share = next(item for item in value.items if isinstance(item, Share))
-        return BatchIterable(share.loaders, value)
-    return PLAIN
+    if holds_share(value):
+        return BatchIterable(first_share(value).loaders, value)
+    return Many(value) if value != PLAIN else PLAIN

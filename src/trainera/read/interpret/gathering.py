@@ -6,6 +6,7 @@ from typing import Any
 from trainera.read.facts import Escape
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
+from trainera.read.source.syntax import parts_of
 from trainera.read.values import (
     PLAIN,
     Blend,
@@ -119,7 +120,7 @@ def how_to_gather(value: Value) -> str | None:
     """The name of the operation that turns a share into the whole batch's value."""
     if isinstance(value, Mean):
         return "mean"
-    if isinstance(value, Sum | Count | Blend):
+    if isinstance(value, Sum | Count) or (isinstance(value, Blend) and not value.models):
         return "sum"
     if isinstance(value, Shard) and value.dim == 0 and value.parts == 1:
         return "gather_picked" if value.ragged else "gather"
@@ -153,7 +154,17 @@ def _turned(node: ast.expr) -> ast.expr | None:
         fixed = all(isinstance(part, ast.Constant | ast.UnaryOp) for part in node.args)
         turns = node.func.attr in TURNS or (node.func.attr in ("view", "reshape") and fixed)
         return node.func.value if turns else None
+    if isinstance(node, ast.Subscript):
+        keys = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return node.value if all(map(_only_adds, keys)) else None
     return node.value if isinstance(node, ast.Attribute) and node.attr in TURNS else None
+
+
+def _only_adds(key: ast.expr) -> bool:
+    """Whether a part of an index leaves all entries where they are: a colon, a new dimension."""
+    if isinstance(key, ast.Slice):
+        return key.lower is key.upper is key.step is None
+    return isinstance(key, ast.Constant) and key.value in (None, ...)
 
 
 def _of_self(node: ast.AST) -> bool:
@@ -162,5 +173,5 @@ def _of_self(node: ast.AST) -> bool:
         isinstance(part, ast.Attribute)
         and isinstance(part.value, ast.Name)
         and part.value.id == "self"
-        for part in ast.walk(node)
+        for part in parts_of(node)
     )

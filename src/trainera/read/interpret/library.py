@@ -73,6 +73,12 @@ class Library(Part):
         """A function of the script's has been called."""
         return value
 
+    def method_of_gathered(
+        self, name: str, made: Value, positional: Sequence[Value], keywords: dict[str, Value]
+    ) -> Value:
+        """A method of the whole batch's value has been called."""
+        return made
+
     # Events: every library hears of them.
     def statement_done(self, node: ast.stmt, frame: Frame) -> None:
         """A statement has been followed."""
@@ -156,6 +162,7 @@ class Libraries:
         """Those who change what expressions give."""
         self._called = overriding(libraries, Library.called)
         self._function_called = overriding(libraries, Library.function_called)
+        self._method_of_gathered = overriding(libraries, Library.method_of_gathered)
         self._unaccounted = overriding(libraries, Library.unaccounted)
 
     def called(self, name: str, node: ast.Call, value: Value, frame: Frame) -> Value:
@@ -169,6 +176,13 @@ class Libraries:
         for hook in self._function_called:
             value = hook(function, node, value, frame)
         return value
+
+    def method_of_gathered(
+        self, name: str, made: Value, positional: Sequence[Value], keywords: dict[str, Value]
+    ) -> Value:
+        for hook in self._method_of_gathered:
+            made = hook(name, made, positional, keywords)
+        return made
 
     def unaccounted(self, node: ast.Call, frame: Frame) -> tuple[Class, ...]:
         return tuple(cls for hook in self._unaccounted for cls in hook(node, frame))

@@ -8,8 +8,8 @@ from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Env, Frame, join_env
 from trainera.read.ops.parts import is_structure
 from trainera.read.source.lifetimes import names_bound
-from trainera.read.source.syntax import dotted, is_entry
-from trainera.read.values import PLAIN, Items, Loader, Many, Object, Shard, Value
+from trainera.read.source.syntax import dotted, is_entry, parts_of
+from trainera.read.values import PLAIN, Items, Loader, Many, Object, Shard, Union, Value
 from trainera.read.values.contents import flat, holds_share
 from trainera.read.values.join import element, is_batches, is_zero, loaders_of
 
@@ -21,6 +21,8 @@ class Loops(Part):
 
     def do_for(self, node: ast.For | ast.AsyncFor, frame: Frame) -> None:
         iterable = self.machine.functions.as_batches(self.machine.eval(node.iter, frame), frame)
+        if isinstance(iterable, Union):
+            self._some_batches(node, iterable, frame)
         if not is_batches(iterable):
             self.machine.writes.written_one_by_one(node, iterable, frame)
             if isinstance(iterable, Shard) and is_structure(node.iter, iterable, frame.file):
@@ -38,6 +40,12 @@ class Loops(Part):
         loop = self.batch_loop(node, loaders, self.text_of(node.iter, loaders, frame), frame)
         loop.lingers = self.machine.outliving.held_elsewhere(node, frame)
         self._loop(node, node.body, node.orelse, frame, node.target, element(iterable), loop)
+
+    def _some_batches(self, node: ast.For | ast.AsyncFor, iterable: Union, frame: Frame) -> None:
+        """A loop over one of several things, of which some give batches."""
+        batches = [one for one in iterable.members if is_batches(one)]
+        if batches:
+            self.notes.trouble("split", "some-batches", node.iter, frame, loaders_of(batches[0]))
 
     def batch_loop(
         self, node: ast.AST, loaders: frozenset[ast.AST], text: str | None, frame: Frame
@@ -70,7 +78,7 @@ class Loops(Part):
             loop.handmade = True
             return loop
         for statement in node.body:
-            for part in ast.walk(statement):
+            for part in parts_of(statement):
                 if not isinstance(part, ast.Call):
                     continue
                 loaders = self._drawn_from(part, frame)
@@ -170,7 +178,7 @@ class Loops(Part):
 
     def text_of(self, node: ast.expr, loaders: frozenset[ast.AST], frame: Frame) -> str | None:
         """The loader inside an expression such as ``tqdm(enumerate(loader))``, as written."""
-        for part in ast.walk(node):
+        for part in parts_of(node):
             if not isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
                 continue
             named = is_entry(part) if isinstance(part, ast.Subscript) else dotted(part)

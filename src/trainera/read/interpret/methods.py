@@ -6,9 +6,6 @@ from dataclasses import replace
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
-from trainera.read.ops import tables, tensors
-from trainera.read.ops.mixing import SCATTERS
-from trainera.read.ops.tables import keeps_rows
 from trainera.read.values import (
     PLAIN,
     Gathered,
@@ -20,7 +17,6 @@ from trainera.read.values import (
     Value,
 )
 from trainera.read.values.contents import (
-    first_share,
     has_parameters,
     holds_share,
     put_together,
@@ -73,20 +69,16 @@ class Methods(Part):
                 self.machine.libraries.given_rows(owner, node, values, frame)
                 if name.endswith("_") and _is_of_self(node.func):
                     self.machine.writes.remembers(node, values, frame)
-                elif name.rstrip("_") in SCATTERS:
-                    self.machine.operators.combines(
-                        node, first_share(Items(tuple(values))).loaders, frame
-                    )
                 return self.machine.unknown.assumed(node, values, frame)
             return PLAIN
         positional, keywords = self.machine.calls.arguments(node, frame)
         values = self.machine.calls.gathered_arguments(node, frame)
         self.machine.agreement.handed_over(node, values, frame)
-        result = tensors.reduced(name, sized(gathered_of(owner, *values)), positional, keywords)
-        result = aligned_like(result, is_aligned(owner) and keeps_rows(name))
-        if isinstance(result, Gathered) and name in tables.ENDS_GRADIENT:
-            return replace(result, rows=result.rows and name != "item", models=frozenset())
-        return result
+        result = sized(gathered_of(owner, *values))
+        if name == "item" and isinstance(result, Gathered):
+            return replace(result, rows=False, aligned=False, models=frozenset())
+        result = aligned_like(result, is_aligned(owner))
+        return self.machine.libraries.method_of_gathered(name, result, positional, keywords)
 
 
 def _is_of_self(node: ast.expr) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from trainera.read.facts import (
     Backward,
     Carrier,
+    Context,
     Escape,
     Facts,
     FirstBatch,
@@ -118,6 +119,7 @@ class Notes:
         self.alike = Spots("alike")
         self.loose = Spots("loose")
         self.meters = Spots("meters")
+        self.unsure = Spots("unsure")
         self.loaders: ByNode[LoaderFact] = ByNode("loaders")
         self.optimizers: ByNode[Nodes] = ByNode("optimizers")
         self.handmade = SpotsByNode("handmade")
@@ -197,6 +199,14 @@ class Notes:
 
     def draws_in_network(self) -> None:
         self.facts.draws = True
+
+    def called(self, context: Context) -> None:
+        """A function is called in this way, or read as if a value were one of several."""
+        self.facts.contexts.add(context)
+
+    def unsure_of(self, node: ast.expr, frame: Frame) -> None:
+        """Inside a network: whether rows are combined is tried when it runs."""
+        self.unsure.mark(node, frame, ast.unparse(node))
 
     def trouble(
         self, rule: str, code: str, node: ast.AST, frame: Frame, loaders: Nodes, **details: str

@@ -21,6 +21,7 @@ from trainera.read.values import (
     Qualified,
     Share,
     SuperObject,
+    Union,
     Value,
     left_over,
 )
@@ -109,8 +110,9 @@ class Objects(Part):
             around, _ = self.program.scopes.get(holder.scope, ({}, None))
             names = names_in(holder.node) if around else frozenset()
             inside = [held for name, held in around.items() if name in names]
-        elif isinstance(holder, Choice):
-            held_by = (self.carried(function) for function in holder.functions)
+        elif isinstance(holder, Choice | Union):
+            several = holder.functions if isinstance(holder, Choice) else holder.members
+            held_by = (self.carried(one) for one in several)
             return next((share for share in held_by if share is not None), None)
         elif isinstance(holder, PartialCall):
             inside = [*holder.positional, *(value for _, value in holder.keywords)]

@@ -7,7 +7,8 @@ from trainera.read.facts import Weighed
 from trainera.read.interpret.agreement import ALONE
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
-from trainera.read.ops import tensors
+from trainera.read.ops import elementwise, figures
+from trainera.read.ops.outcome import Mixed
 from trainera.read.source.syntax import is_factor
 from trainera.read.values import (
     PLAIN,
@@ -61,8 +62,8 @@ class Operators(Part):
         blend = self._blend(operator, left_node, left, right_node, right, frame)
         if blend is not None:
             return blend
-        result = tensors.binary(operator, left, right)
-        if result is not None:
+        result = figures.binary(operator, left, right)
+        if isinstance(result, Value):
             for node in (left_node, right_node):
                 self.notes.escapes.drop(node, frame)
             return result
@@ -71,7 +72,7 @@ class Operators(Part):
             return (
                 compatibility.recombined(rows)
                 if rows
-                else self.mixing(left_node, left, right, frame)
+                else self.mixing(left_node, left, right, result, frame)
             )
         if operator == "Div" and isinstance(left, Sum) and isinstance(right, Sum | Count):
             if not right.models:  # a mean over a number of its own, such as unmasked tokens
@@ -101,7 +102,8 @@ class Operators(Part):
             values.append(self.machine.gathering.gather(node, value, frame) if figure else value)
         if not any(isinstance(value, Gathered) for value in values):
             return None
-        return tensors.binary(operator, values[0], values[1])
+        made = figures.binary(operator, values[0], values[1])
+        return made if isinstance(made, Value) else None
 
     def _blend(
         self,
@@ -143,19 +145,21 @@ class Operators(Part):
             self.notes.escapes.drop(record.node, frame)
         return Blend(left.loaders | right.loaders, models=left.models | right.models)
 
-    def mixing(self, node: ast.expr, left: Value, right: Value, frame: Frame) -> Value:
+    def mixing(
+        self, node: ast.expr, left: Value, right: Value, outcome: object, frame: Frame
+    ) -> Value:
         """Inside a network: does this combine rows of the batch with each other?"""
         shares = [value for value in (left, right) if isinstance(value, Share)]
         loaders = shares[0].loaders
         models = frozenset().union(*(share.models for share in shares))
         rows = any(isinstance(value, Shard) for value in shares)
-        figures = any(isinstance(value, Share) and not isinstance(value, Shard) for value in shares)
-        both_rows = len(shares) == 2 and all(isinstance(value, Shard) for value in shares)
-        transposed = both_rows and any(
-            isinstance(value, Shard) and value.dim == 1 for value in shares
-        )
-        if rows and (figures or transposed):
+        figures_of_slices = any(not isinstance(value, Shard) for value in shares)
+        if rows and (figures_of_slices or (isinstance(outcome, Mixed) and outcome.certain)):
             self.combines(node, loaders, frame)
+        elif rows:
+            self.notes.unsure_of(node, frame)
+            if isinstance(outcome, Mixed) and outcome.likely is not None:
+                return outcome.likely
         if rows:
             parts = {share.parts for share in shares if isinstance(share, Shard)}
             if len(parts) > 1:
@@ -193,9 +197,9 @@ class Operators(Part):
         if lost:
             return lost
         if shards and not others and not met and not isinstance(node.ops[0], ast.In | ast.NotIn):
-            combined = tensors.combine(shards)
-            if combined is not None:
-                return tensors.without_gradient(replace(combined, mask=True))
+            combined = elementwise.combine(shards, values)
+            if isinstance(combined, Shard):
+                return figures.without_gradient(replace(combined, mask=True))
         same = isinstance(node.ops[0], ast.Eq | ast.NotEq) and len({type(k) for k in values}) == 1
         if same and isinstance(values[0], ShardShape | Count):
             return PLAIN  # what has as many rows in the slice has as many in the batch
@@ -203,8 +207,9 @@ class Operators(Part):
             return PerWorker(ALONE)
         if frame.policy.assumes_rows and others:
             return Lost(others[0].loaders, "it is a comparison of figures of a slice")
-        figures = all(isinstance(value, Mean | Sum | Count) for value in others)
-        rows = tensors.combine(shards) if shards and figures and not met else None
+        numbers = all(isinstance(value, Mean | Sum | Count) for value in others)
+        rows = elementwise.combine(shards, values) if shards and numbers and not met else None
+        rows = rows if isinstance(rows, Shard) else None
         made = [
             self.machine.gathering.gather(part, value, frame)
             for part, value in zip(nodes, values, strict=True)
@@ -212,7 +217,7 @@ class Operators(Part):
         ]
         if rows is not None and not isinstance(node.ops[0], ast.In | ast.NotIn):
             # Each row against a figure of the whole batch.
-            return tensors.without_gradient(replace(rows, mask=True))
+            return figures.without_gradient(replace(rows, mask=True))
         own = gathered_of(*made)
         return replace(own, models=frozenset()) if isinstance(own, Gathered) else own
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Env, Frame
 from trainera.read.source.lifetimes import outlives, set_once
+from trainera.read.source.syntax import parts_of
 from trainera.read.values import (
     BatchIterable,
     Count,
@@ -79,10 +80,10 @@ class Outliving(Part):
 
     def held_elsewhere(self, node: ast.For | ast.AsyncFor, frame: Frame) -> bool:
         """Whether a loop may be left while a name still holds the iterator of its batches."""
-        named = [one for one in ast.walk(node.iter) if isinstance(one, ast.Name | ast.Attribute)]
+        named = [one for one in parts_of(node.iter) if isinstance(one, ast.Name | ast.Attribute)]
         return (
             self.path.outermost()
-            and any(isinstance(one, ast.Break) for one in ast.walk(node))
+            and any(isinstance(one, ast.Break) for one in parts_of(node))
             and any(isinstance(self.machine.eval(one, frame), BatchIterable) for one in named)
         )
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
-from trainera.read.ops import tables
 from trainera.read.values import PLAIN, Const, Gathered, LibraryObject, Parameters, Shard, Value
+
+ROW_BY_ROW = {"flip", "roll", "where"}
 
 
 class OwnRows(Part):
@@ -50,7 +51,7 @@ class OwnRows(Part):
         if not isinstance(node.ctx, ast.Load) or not isinstance(key, Shard) or not numbers:
             return None
         self.notes.escapes.drop(node.slice, frame)
-        return replace(key, rank=None, vague=True, nested=False, models=frozenset())
+        return replace(key, rank=None, least=1, nested=False, models=frozenset())
 
 
 def rows_stay(value: ast.expr, name: str) -> bool:
@@ -60,5 +61,5 @@ def rows_stay(value: ast.expr, name: str) -> bool:
     if isinstance(value, ast.BinOp) and not isinstance(value.op, ast.MatMult):
         return rows_stay(value.left, name) or rows_stay(value.right, name)
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
-        return value.func.attr in tables.ROW_BY_ROW and rows_stay(value.func.value, name)
+        return value.func.attr in ROW_BY_ROW and rows_stay(value.func.value, name)
     return False

@@ -1,10 +1,14 @@
 """Where a value is asked for something."""
 
 import ast
+from collections.abc import Callable, Sequence
+from copy import copy
+from functools import reduce
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from trainera.read.interpret.state import Frame
 from trainera.read.values import Value
+from trainera.read.values.join import join
 
 if TYPE_CHECKING:
     from trainera.read.interpret.machine import Machine
@@ -24,6 +28,23 @@ class Site(Generic[Node]):
 
     def eval(self, node: ast.expr) -> Value:
         return self.machine.eval(node, self.frame)
+
+    def each(self, members: Sequence[Value], ask: Callable[[Value, "Site[Node]"], Value]) -> Value:
+        """Asks each of several values, as if every one were the only one, and joins the answers.
+
+        What is noted of the code at this place then stands side by side, in a context of its own
+        for each: a rule sees whether they agree on what is to change.
+        """
+        made: list[Value] = []
+        contexts = self.machine.program.contexts
+        for place, member in enumerate(members):
+            path = copy(self.frame)
+            key = ("member", self.frame.context, self.node, place)
+            path.context = contexts.setdefault(key, len(contexts) + 1)
+            self.machine.notes.called(path.context)
+            made.append(ask(member, Site(self.machine, self.node, path)))
+            self.frame.env = path.env
+        return reduce(join, made)
 
     def gathered(self, node: ast.expr) -> Value:
         return self.machine.gathering.evaluate(node, self.frame)

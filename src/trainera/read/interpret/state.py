@@ -67,6 +67,8 @@ class Program:
     """Functions that have been called."""
     used: set[ast.AST] = field(default_factory=set)
     """Networks that have been given a batch, in whatever round of a loop."""
+    seen: dict[tuple[Context, ast.AST], bool] = field(default_factory=dict)
+    """Expressions that were evaluated, and whether there was a share in what came out at last."""
     changed: bool = False
     """Whether an attribute was learned to be something new in this reading."""
     learned: int = 0
@@ -80,6 +82,7 @@ class Program:
         self.changed = False
         self.visited.clear()
         self.used.clear()
+        self.seen.clear()
 
     def new_scope(self) -> int:
         return next(self._scope_numbers)

@@ -24,11 +24,12 @@ class Subscripts(Part):
         kept = self._kept_by_name(node, frame)
         if kept is not None:
             return kept
-        owner = self.machine.eval(node.value, frame)
-        known = self.machine.libraries.item(node, owner, frame)
-        if known is not None:
-            return known
-        return owner.index(Site(self.machine, node, frame))
+        return self.of(self.machine.eval(node.value, frame), Site(self.machine, node, frame))
+
+    def of(self, owner: Value, site: Site[ast.Subscript]) -> Value:
+        """The item of a value."""
+        known = self.machine.libraries.item(site.node, owner, site.frame)
+        return known if known is not None else owner.index(site)
 
     def of_plain(self, owner: Value, node: ast.Subscript, frame: Frame) -> Value:
         """An item of a value of which little is known."""

@@ -4,6 +4,7 @@ import ast
 
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
+from trainera.read.source.syntax import parts_of
 from trainera.read.values import Gathered, Nodes, Shard, Share, Value
 
 
@@ -36,13 +37,13 @@ class Writes(Part):
         given = [iterable, *(self.machine.eval(value, frame) for value in values[1:])]
         shards = [one for one in given if isinstance(one, Shard) and not one.nested]
         if frame.policy.inside_network and shards and shards[0].dim == 0:
-            for part in (inner for statement in node.body for inner in ast.walk(statement)):
+            for part in (inner for statement in node.body for inner in parts_of(statement)):
                 if _fills_own(part):
                     self.remembers(part, [shards[0]], frame)
         if frame.policy.assumes_rows or not shards:
             return
-        names = {part.id for part in ast.walk(node.target) if isinstance(part, ast.Name)}
-        for part in (inner for statement in node.body for inner in ast.walk(statement)):
+        names = {part.id for part in parts_of(node.target) if isinstance(part, ast.Name)}
+        for part in (inner for statement in node.body for inner in parts_of(statement)):
             if _changes(part, names):
                 self._writes_rows(part, shards[0].loaders, frame)
 

@@ -5,8 +5,7 @@ import ast
 from trainera.read.interpret.conditions import asks_for_list
 from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
-from trainera.read.ops import tensors
-from trainera.read.ops.mixing import counts
+from trainera.read.ops import figures
 from trainera.read.ops.parts import moved_parts
 from trainera.read.source.syntax import is_namespace
 from trainera.read.values import (
@@ -60,10 +59,10 @@ class Python(Library):
             positional = [self.machine.functions.as_batches(value, frame) for value in positional]
         first = positional[0] if positional else PLAIN
         if name == "float" and isinstance(first, Mean | Sum | Count):
-            return tensors.without_gradient(first)
+            return figures.without_gradient(first)
         if name == "int" and isinstance(first, Sum | Count):
-            if isinstance(first, Count) or counts(node):
-                return tensors.without_gradient(first)
+            if (isinstance(first, Count) and not first.scaled) or _counts(node):
+                return figures.without_gradient(first)
             if frame.policy.assumes_rows and self._is_part_of_rows(node.args[0], frame):
                 return Count(first.loaders)
         if name == "len" and isinstance(first, Shard):
@@ -186,3 +185,15 @@ def _are_lists(node: ast.Call, values: list[Value]) -> bool:
     starred = any(isinstance(argument, ast.Starred) for argument in node.args)
     lists = any(isinstance(value, Items | Many) for value in values)
     return lists and not starred and not any(holds_share(value) for value in values)
+
+
+def _counts(node: ast.Call) -> bool:
+    """Whether a call is given how many rows fulfil a condition: of slices, too, a whole number."""
+    inside = list(ast.walk(node))
+    compared = any(
+        isinstance(part, ast.Compare)
+        or (isinstance(part, ast.Attribute) and part.attr in ("eq", "ne", "isin", "count_nonzero"))
+        for part in inside
+    )
+    scaled = any(isinstance(part, ast.Mult | ast.Div) for part in inside)
+    return compared and not scaled

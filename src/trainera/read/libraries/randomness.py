@@ -6,7 +6,7 @@ from dataclasses import replace
 from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries import drawing
-from trainera.read.ops import tensors
+from trainera.read.ops.figures import without_gradient
 from trainera.read.values import (
     PLAIN,
     UNKNOWN_YET,
@@ -121,7 +121,7 @@ class Randomness(Library):
             shape = self.machine.eval(node.args[0].value, frame)
             positional = [shape] if isinstance(shape, ShardShape) else positional
         if typed and positional and isinstance(positional[0], Shard):
-            return tensors.method("detach", positional[0], [], {})
+            return without_gradient(positional[0])
         sizes, others = _size(name, last, positional, keywords)
         counts = [place for place, value in enumerate(sizes) if isinstance(value, Count)]
         if counts == [0] and not any(map(holds_share, others)):

@@ -3,11 +3,12 @@
 import ast
 from collections.abc import Sequence
 
-from trainera.read.ops.tables import MOVES
 from trainera.read.source.file import SourceFile
 from trainera.read.values import Items, Qualified, Shard, Value
 from trainera.read.values.contents import holds_share
 
+MOVES = {"to", "cuda", "cpu", "double", "float", "half", "bfloat16", "xpu", "type"}
+"""Methods that only move or cast a tensor, or a network."""
 MOVES_ROWS = MOVES | {"long", "int", "bool", "contiguous", "detach", "clone", "pin_memory"}
 
 

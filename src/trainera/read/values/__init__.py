@@ -18,6 +18,7 @@ from trainera.read.values.base import (
     OwnModule,
     PerWorker,
     Qualified,
+    Union,
     Value,
 )
 from trainera.read.values.code import Choice, Class, Function, Object, PartialCall, SuperObject
@@ -82,6 +83,7 @@ __all__ = [
     "Share",
     "Sum",
     "SuperObject",
+    "Union",
     "Value",
     "left_over",
 ]

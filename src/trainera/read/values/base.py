@@ -57,6 +57,35 @@ class Opaque(Value):
 
 
 @dataclass(frozen=True)
+class Union(Opaque):
+    """One of several values that do different things, chosen when the script runs.
+
+    Whatever it is asked, each of them is asked, and what comes out meets again.
+    """
+
+    members: tuple[Value, ...]
+
+    @property
+    def held(self) -> tuple[Value, ...]:
+        return self.members
+
+    def iterate(self) -> tuple[Value, ...]:
+        return tuple(one for member in self.members for one in member.iterate() or (PLAIN,))
+
+    def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
+        return site.each(self.members, site.machine.attributes.of)
+
+    def index(self, site: "Site[ast.Subscript]") -> Value:
+        return site.each(self.members, site.machine.subscripts.of)
+
+    def call(self, site: "Site[ast.Call]") -> Value | None:
+        return site.each(self.members, site.machine.calls.call_of)
+
+    def method(self, name: str, site: "Site[ast.Call]") -> Value | None:
+        return site.each(self.members, site.machine.calls.method_of)
+
+
+@dataclass(frozen=True)
 class Const(Value):
     """A known constant. `born` is the batch loop in whose body it was written down, if any."""
 

@@ -1,5 +1,6 @@
 """What stands inside of a value."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from trainera.read.values import (
@@ -14,8 +15,20 @@ from trainera.read.values import (
     Parameters,
     Shard,
     Share,
+    Union,
     Value,
 )
+
+
+def inside(value: Value) -> Sequence[Value] | None:
+    """What a container holds, or what a value may be; None if it is neither."""
+    if isinstance(value, Items):
+        return value.items
+    if isinstance(value, Many):
+        return (value.element,)
+    if isinstance(value, Dictionary):
+        return [item for _, item in value.items]
+    return value.members if isinstance(value, Union) else None
 
 
 def flat(value: Value) -> list[Value]:
@@ -97,11 +110,6 @@ def in_parts(value: Value, parts: int) -> Value:
     if isinstance(value, Many):
         return replace(value, element=in_parts(value.element, parts))
     return value
-
-
-def not_vague(value: Value) -> Value:
-    """What a network is given is taken to have more dimensions than that of the batch."""
-    return replace(value, vague=False) if isinstance(value, Shard) else value
 
 
 def batch_first(value: Value) -> Value:

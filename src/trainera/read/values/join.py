@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import reduce
+from typing import TypeVar
 
 from trainera.read.values import (
     PLAIN,
@@ -28,18 +29,23 @@ from trainera.read.values import (
     Object,
     Optimizer,
     Parameters,
+    PartialCall,
     PerWorker,
     Qualified,
     Record,
     Shard,
     Share,
     Sum,
+    Union,
     Value,
 )
-from trainera.read.values.contents import flat, put_together
+from trainera.read.values.contents import first_share, flat, holds_share, put_together
 from trainera.read.values.gathered import aligned_like, gathered_of
 
+Item = TypeVar("Item")
 CALLABLE = Function | Class | Choice
+ACTS = CALLABLE | Object | Qualified | PartialCall | Network | LossFunction | Loader | Union
+"""What does something when it is called, asked or gone through."""
 SAME_ROLE: list[Callable[[str, str], str | None]] = []
 """Of two of a library's names, the one that stands for both, if any does. Libraries add to it."""
 
@@ -58,6 +64,8 @@ def join(left: Value | None, right: Value | None) -> Value:
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Const) and one.value is None:
             return other
+    if isinstance(left, Union) or isinstance(right, Union):
+        return _join_union(left, right)
     if isinstance(left, Share) or isinstance(right, Share):
         return _join_shares(left, right)
     if isinstance(left, Gathered) and isinstance(right, Gathered):
@@ -72,7 +80,8 @@ def join(left: Value | None, right: Value | None) -> Value:
         return _join_models(left, right)
     if isinstance(left, Qualified) and isinstance(right, Qualified):
         names = (rule(left.name, right.name) for rule in SAME_ROLE)
-        return next((Qualified(name) for name in names if name is not None), PLAIN)
+        same = next((Qualified(name) for name in names if name is not None), None)
+        return same or union(left, right)
     if isinstance(left, CALLABLE) and isinstance(right, CALLABLE):
         functions = (*functions_of(left), *functions_of(right))
         unseen = any(isinstance(value, Choice) and value.unseen for value in (left, right))
@@ -85,7 +94,8 @@ def join(left: Value | None, right: Value | None) -> Value:
         and left.reduction == right.reduction
     ):
         trouble, weighted = left.trouble or right.trouble, left.weighted or right.weighted
-        return LossFunction(left.reduction, trouble, weighted, left.paired and right.paired)
+        name = left.name if left.name == right.name else ""
+        return LossFunction(left.reduction, trouble, weighted, name)
     if isinstance(left, LossFunction) and isinstance(right, LossFunction):
         return LossFunction("unknown", "it is one of several losses that reduce in different ways")
     if isinstance(left, Items) and isinstance(right, Items) and len(left.items) == len(right.items):
@@ -105,15 +115,62 @@ def join(left: Value | None, right: Value | None) -> Value:
             return put_together(one, other)
         if isinstance(one, Parameters) and type(other) in (Value, LibraryObject):
             return Parameters(one.models, False)
+        if isinstance(one, LibraryObject) and isinstance(other, CALLABLE | Object):
+            return union(left, right)
         # A role outlives the plain value that stands for "not there yet".
         if type(one) in (Value, Const, LibraryObject) and isinstance(
             other, Loader | Network | Optimizer | CALLABLE | Object | BatchIterable | LossFunction
         ):
             return other
+    return _neither(left, right)
+
+
+def _neither(left: Value, right: Value) -> Value:
+    """What is nothing that both could be taken for."""
+    both = (left, right)
+    if any(isinstance(value, ACTS) for value in both) and not any(
+        type(value) in (Value, Const) for value in both
+    ):
+        return union(left, right)
+    held = [value for value in both if holds_share(value)]
+    if held:
+        why = "it holds something of a batch on one path and is something else on another"
+        return Lost(first_share(held[0]).loaders, why)
     return PLAIN
 
 
+def _join_union(left: Value, right: Value) -> Value:
+    """Those that go together are one member."""
+    members: list[Value] = list(members_of(left))
+    for one in members_of(right):
+        if type(one) in (Value, Const):
+            continue
+        for place, member in enumerate(members):
+            together = join(member, one)
+            if not isinstance(together, Union) and together != PLAIN:
+                members[place] = together
+                break
+        else:
+            members.append(one)
+    return union(*members)
+
+
+def union(*values: Value) -> Value:
+    """One of these, each of which counts."""
+    members = [one for value in values for one in members_of(value)]
+    distinct = tuple(dict.fromkeys(members))
+    return distinct[0] if len(distinct) == 1 else Union(distinct)
+
+
+def members_of(value: Value) -> tuple[Value, ...]:
+    """What a value may be."""
+    return value.members if isinstance(value, Union) else (value,)
+
+
 def _join_models(left: Network, right: Network) -> Value:
+    alike = left.layer == right.layer and left.made == right.made and left.inside == right.inside
+    alike = alike and not left.alternatives and not right.alternatives
+    several = () if alike else _distinct(_alternatives(left) + _alternatives(right))
     return Network(
         left.origins | right.origins,
         left.cls if left.cls == right.cls else None,
@@ -121,10 +178,16 @@ def _join_models(left: Network, right: Network) -> Value:
         left.part or right.part,
         left.parallel or right.parallel,
         left.layer if left.layer == right.layer else "",
-        left.layout or right.layout,
+        left.made if alike else None,
         tuple(dict.fromkeys(left.inside + right.inside)),
+        left.ordered and alike,
+        several,
         () if left.classes == right.classes else _distinct(left.classes + right.classes),
     )
+
+
+def _alternatives(network: Network) -> tuple[Network, ...]:
+    return network.alternatives or ((network,) if network.layer else ())
 
 
 def functions_of(value: CALLABLE) -> tuple[Function | Class, ...]:
@@ -141,8 +204,8 @@ def _identity(function: Function | Class) -> tuple[object, ...]:
     return (function.node, function.bound if isinstance(function, Function) else None)
 
 
-def _distinct(classes: tuple[Class | None, ...]) -> tuple[Class | None, ...]:
-    return tuple(dict.fromkeys(classes))
+def _distinct(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    return tuple(dict.fromkeys(items))
 
 
 def _join_shares(left: Value, right: Value) -> Value:
@@ -159,7 +222,8 @@ def _join_shares(left: Value, right: Value) -> Value:
             nested=left.nested or right.nested,
             ragged=left.ragged or right.ragged,
             rank=left.rank if left.rank == right.rank else None,
-            vague=left.vague or right.vague,
+            least=min(left.least, right.least),
+            array=left.array and right.array,
             parts=left.parts,
             mask=left.mask and right.mask,
             models=models,
@@ -188,7 +252,7 @@ def _one_or_several(one: Shard, several: Value) -> Value:
     models = one.models.union(*(shard.models for shard in shards))
     if len(shards) < len(parts) or any(shard.dim != one.dim for shard in shards):
         return Lost(loaders, "it is one tensor on one path and several on another", models=models)
-    return replace(one, loaders=loaders, nested=True, rank=None, vague=True, models=models)
+    return replace(one, loaders=loaders, nested=True, rank=None, least=1, models=models)
 
 
 def is_zero(value: Value | None) -> bool:
@@ -215,4 +279,6 @@ def loaders_of(value: Value) -> Nodes:
 
 def unpacked(value: Value, place: int, length: int) -> Value:
     """One item of a value that is taken apart."""
+    if isinstance(value, Union):
+        return reduce(join, (unpacked(one, place, length) for one in value.members))
     return value.unpack(place, length) or element(value)

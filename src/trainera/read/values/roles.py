@@ -26,10 +26,14 @@ class Network(Opaque):
     """Inside `nn.DataParallel`, which the engine replaces."""
     layer: str = ""
     """The name of torch's class, for a layer of torch's."""
-    layout: str = ""
-    """``sequence``: it takes the batch second; ``batch``: it works across the batch."""
+    made: tuple[tuple[Value, ...], tuple[tuple[str, Value], ...]] | None = None
+    """What a layer of torch's was made with: by position, and by name."""
     inside: tuple["Network", ...] = ()
-    """Networks of the script's own that a container of torch's holds."""
+    """Networks that a container of torch's holds."""
+    ordered: bool = False
+    """They are called one after the other, in this order, and there are no others."""
+    alternatives: tuple["Network", ...] = ()
+    """The layers of torch's that it may be, if they differ."""
     choices: tuple[Class | None, ...] = ()
     """If it may be of several classes: which; None for one that is not the script's own."""
 
@@ -39,7 +43,7 @@ class Network(Opaque):
         return self.choices or (self.cls,)
 
     def iterate(self) -> tuple[Value, ...]:
-        told = [one for one in self.inside if one.cls or one.choices or one.layout or one.inside]
+        told = [one for one in self.inside if one.cls or one.choices or one.layer or one.inside]
         return tuple(told) or self.inside[:1]
 
 
@@ -70,8 +74,8 @@ class LossFunction(Opaque):
     trouble: str = ""
     weighted: bool = False
     """Its mean is over class weights or over the targets that are not ignored."""
-    paired: bool = False
-    """It compares outputs and targets number by number: the two have one shape."""
+    name: str = ""
+    """Of torch's function that computes it."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class Loader(Opaque):
     origins: Nodes
 
     def iterate(self) -> tuple[Value, ...]:
-        return (Shard(self.origins, nested=True, vague=True),)
+        return (Shard(self.origins, nested=True),)
 
 
 @dataclass(frozen=True)

@@ -34,19 +34,32 @@ class Share(Value):
 
 @dataclass(frozen=True)
 class Shard(Share):
-    """A tensor, array or list cut along dimension `dim`, or a structure of such (`nested`)."""
+    """A tensor, array or list cut along dimension `dim`, or a structure of such (`nested`).
+
+    A negative `dim` counts from the end: the rank is not known then. None: it may be any.
+    """
 
     dim: int | None = 0
     nested: bool = False
     ragged: bool = False
     """Rows were picked by a condition: their number is no longer in proportion to the slice."""
     rank: int | None = None
-    vague: bool = False
-    """It may have one dimension only: the last could be the batch."""
+    least: int = 1
+    """How many dimensions it has at the least, where the rank is not known."""
     parts: int = 1
     """So many slices one after the other, as of two views of the same samples by `torch.cat`."""
     mask: bool = False
     """True or false for each entry: as an index it picks rows, whereas numbers point to rows."""
+    array: bool = False
+    """It is an array of numpy's."""
+
+    def __post_init__(self) -> None:
+        """What is known of the dimensions is said in one way only."""
+        dim, rank = self.dim, self.rank
+        if dim is not None and dim < 0 and rank is not None:
+            object.__setattr__(self, "dim", dim + rank)
+        bound = 1 if dim is None else dim + 1 if dim >= 0 else -dim
+        object.__setattr__(self, "least", rank if rank is not None else max(self.least, bound))
 
     def unpack(self, place: int, length: int) -> Value | None:
         return self if self.nested else self.iterate()[0]
@@ -86,16 +99,21 @@ class ShardShape(Share):
     dim: int | None = 0
     ragged: bool = False
     rank: int | None = None
-    vague: bool = False
-    """The last dimension may be the batch."""
+    least: int = 1
 
     def unpack(self, place: int, length: int) -> Value | None:
-        return Count(self.loaders) if self.dim is not None and place == self.dim else PLAIN
+        if self.dim is None:
+            return Lost(self.loaders, "which of its sizes is the number of samples is not known")
+        batch = self.dim if self.dim >= 0 else self.dim + length
+        return PLAIN if place != batch else (Sum if self.ragged else Count)(self.loaders)
 
 
 @dataclass(frozen=True)
 class Count(Share):
     """The number of samples (or rows, in proportion) of a slice."""
+
+    scaled: bool = False
+    """Times something, perhaps no whole number."""
 
 
 @dataclass(frozen=True)

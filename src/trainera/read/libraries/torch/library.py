@@ -13,8 +13,9 @@ from trainera.read.libraries.torch.losses import Losses
 from trainera.read.libraries.torch.networks import Networks
 from trainera.read.libraries.torch.nn import Layers, makes_parameter
 from trainera.read.libraries.torch.optim import Optimizers
+from trainera.read.libraries.torch.tensor import operation
 from trainera.read.libraries.torch.wrapping import Wrapping
-from trainera.read.ops import tables
+from trainera.read.ops.parts import MOVES
 from trainera.read.values import (
     PLAIN,
     Class,
@@ -156,12 +157,12 @@ class Torch(Library):
             return self.optimizers.method(node, name, owner, frame)
         if isinstance(owner, Parameters):
             return self.optimizers.method_of_parameters(node, function, owner, frame)
-        if isinstance(owner, LossFunction) and name in tables.MOVES:
+        if isinstance(owner, LossFunction) and name in MOVES:
             return owner
         return None
 
     def plain_method(self, node: ast.Call, name: str, owner: Value, frame: Frame) -> Value | None:
-        if isinstance(owner, Gathered) and owner.order and name in tables.MOVES:
+        if isinstance(owner, Gathered) and owner.order and name in MOVES:
             return owner
         if name == "requires_grad_" and type(owner) in TENSORS:
             return self.optimizers.freed(node, frame)
@@ -171,7 +172,7 @@ class Torch(Library):
             if name in ("parameters", "named_parameters", "state_dict"):
                 self.program.promoted.add(owner.origin)
                 return Parameters(frozenset({owner.origin}))
-            if name in (*tables.MOVES, *names.SAME_MODEL):
+            if name in (*MOVES, *names.SAME_MODEL):
                 return owner
         if type(owner) is Value and name in ("state_dict", "load_state_dict", "named_parameters"):
             assert isinstance(node.func, ast.Attribute)
@@ -224,8 +225,8 @@ class Torch(Library):
             return Network(frozenset({node}), choices=(None, *others) if others else ())
         made = gathered_of(*arguments)
         if isinstance(made, Gathered | PerWorker):
-            by_rows = name.startswith("torch.") and name.rpartition(".")[2] in tables.ROW_BY_ROW
-            return row_by_row(*arguments) if by_rows else None
+            known = operation(name)
+            return row_by_row(*arguments) if known is not None and known.keeps_rows else None
         made_in_network = frame.policy.inside_network and name.split(".")[0] not in names.NO_LAYERS
         if made_in_network or name.startswith(names.ZOOS):
             self.notes.hides_layers()

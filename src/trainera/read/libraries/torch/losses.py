@@ -2,20 +2,26 @@
 
 import ast
 import re
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from trainera.read.facts import Weighed
 from trainera.read.interpret.state import Frame
-from trainera.read.libraries.torch import names
 from trainera.read.libraries.torch.part import TorchPart
+from trainera.read.ops.blocks import placed, shifted
+from trainera.read.ops.elementwise import combine
+from trainera.read.ops.outcome import UNKNOWN, Mixed, Outcome
+from trainera.read.ops.signature import Bound, signature
 from trainera.read.source.file import SourceFile
 from trainera.read.values import (
     PLAIN,
     Const,
+    Gathered,
     LossFunction,
     Lost,
     Mean,
+    NetworkCalls,
     Nodes,
     Qualified,
     Shard,
@@ -31,26 +37,139 @@ IGNORED = re.compile(rb"(?<![\w)\]])-100\b")
 REPEATABLE = {"view", "reshape", "flatten", "long", "to", "squeeze", "contiguous", "size", "argmax"}
 
 
+@dataclass(frozen=True)
+class Kind:
+    """What torch's function for a loss takes, and how its class is made."""
+
+    takes: str
+    options: str
+    operands: int = 2
+    layouts: tuple[str, ...] = ()
+    """Where the batch may lie in its first operand (`ops/blocks.py`); none: entry by entry."""
+    unbatched: tuple[str, ...] = ()
+    """The same for operands without a batch, which only targets without rows can mean."""
+    drops: int = 0
+    """How many of the last dimensions are gone if it does not reduce."""
+
+
+OLD = "size_average=None, reduce=None, reduction='mean'"
+CLASSES = ("nx", "nxn*")
+LOSSES = {
+    "binary_cross_entropy": Kind("input, target", f"weight=None, {OLD}"),
+    "binary_cross_entropy_with_logits": Kind(
+        "input, target", f"weight=None, {OLD}, pos_weight=None"
+    ),
+    "cosine_embedding_loss": Kind(
+        "input1, input2, target", f"margin=0, {OLD}", 3, ("nx",), ("x",), 1
+    ),
+    "cross_entropy": Kind(
+        "input, target",
+        "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean', "
+        "label_smoothing=0.0",
+        layouts=CLASSES,
+        unbatched=("x",),
+        drops=1,
+    ),
+    "gaussian_nll_loss": Kind("input, target, var", "full=False, eps=1e-06, reduction='mean'", 3),
+    "hinge_embedding_loss": Kind("input, target", f"margin=1.0, {OLD}"),
+    "huber_loss": Kind("input, target", "reduction='mean', delta=1.0, weight=None"),
+    "kl_div": Kind("input, target", f"{OLD}, log_target=False"),
+    "l1_loss": Kind("input, target", f"{OLD}, weight=None"),
+    "margin_ranking_loss": Kind("input1, input2, target", f"margin=0, {OLD}", 3),
+    "mse_loss": Kind("input, target", f"{OLD}, weight=None"),
+    "multi_margin_loss": Kind(
+        "input, target", f"p=1, margin=1.0, weight=None, {OLD}", 2, ("nx",), ("x",), 1
+    ),
+    "multilabel_margin_loss": Kind("input, target", OLD, 2, ("nx",), ("x",), 1),
+    "multilabel_soft_margin_loss": Kind("input, target", f"weight=None, {OLD}", 2, ("*nx",), (), 1),
+    "nll_loss": Kind(
+        "input, target",
+        "weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'",
+        layouts=CLASSES,
+        unbatched=("x",),
+        drops=1,
+    ),
+    "poisson_nll_loss": Kind(
+        "input, target",
+        "log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, reduction='mean'",
+    ),
+    "smooth_l1_loss": Kind("input, target", f"{OLD}, beta=1.0"),
+    "soft_margin_loss": Kind("input, target", OLD),
+    "triplet_margin_loss": Kind(
+        "anchor, positive, negative",
+        f"margin=1.0, p=2, eps=1e-06, swap=False, {OLD}",
+        3,
+        ("*nx",),
+        (),
+        1,
+    ),
+}
+"""The losses of `torch.nn.functional`."""
+MADE = {
+    "BCELoss": "binary_cross_entropy",
+    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+    "CosineEmbeddingLoss": "cosine_embedding_loss",
+    "CrossEntropyLoss": "cross_entropy",
+    "GaussianNLLLoss": "gaussian_nll_loss",
+    "HingeEmbeddingLoss": "hinge_embedding_loss",
+    "HuberLoss": "huber_loss",
+    "KLDivLoss": "kl_div",
+    "L1Loss": "l1_loss",
+    "MSELoss": "mse_loss",
+    "MarginRankingLoss": "margin_ranking_loss",
+    "MultiLabelMarginLoss": "multilabel_margin_loss",
+    "MultiLabelSoftMarginLoss": "multilabel_soft_margin_loss",
+    "MultiMarginLoss": "multi_margin_loss",
+    "NLLLoss": "nll_loss",
+    "PoissonNLLLoss": "poisson_nll_loss",
+    "SmoothL1Loss": "smooth_l1_loss",
+    "SoftMarginLoss": "soft_margin_loss",
+    "TripletMarginLoss": "triplet_margin_loss",
+}
+"""The classes of `torch.nn`, by the function that computes them."""
+WEIGHTED = {"cross_entropy", "nll_loss"}
+"""Losses whose mean is over class weights or over the targets that are not ignored."""
+
+
 class Losses(TorchPart):
     """Loss functions: how they reduce, and what they weigh by."""
 
-    def made(self, name: str, keywords: dict[str, Value]) -> LossFunction:
-        """How a loss of torch's reduces, from its arguments."""
-        reduction = keywords.get("reduction", Const("mean"))
-        if "**" in keywords:
+    def made(
+        self, name: str, positional: Sequence[Value], keywords: dict[str, Value]
+    ) -> LossFunction:
+        """A loss of torch's, by the name of its function, with its options."""
+        options = signature(LOSSES[name].options).bind(name, positional, keywords)
+        if options is None:
             return LossFunction("unknown", "its arguments are not constants in the script")
-        if "size_average" in keywords or "reduce" in keywords:
-            reduction = legacy_reduction(keywords)
+        reduction = _reduction(options)
         if not isinstance(reduction, Const) or not isinstance(reduction.value, str):
             return LossFunction("unknown", "how the loss reduces is not a constant in the script")
-        weighted = name in names.WEIGHTED_LOSSES and (
-            any(is_given(keywords.get(argument)) for argument in ("weight", "ignore_index"))
+        weighted = name in WEIGHTED and (
+            any(
+                is_given(options[word])
+                for word in ("weight", "ignore_index")
+                if word in options.given
+            )
             or any(map(mentions_ignored, self.program.files.values()))
         )
-        paired = name in names.PAIRED_LOSSES
         return LossFunction(
-            reduction.value, weighted=weighted and reduction.value == "mean", paired=paired
+            reduction.value, weighted=weighted and reduction.value == "mean", name=name
         )
+
+    def function(self, name: str, node: ast.Call, frame: Frame) -> Value:
+        """``F.cross_entropy(output, target)``."""
+        positional, keywords = self.machine.calls.arguments(node, frame)
+        kind = LOSSES[name]
+        words = signature(kind.takes).parameters
+        operands = positional[: kind.operands]
+        rest = dict(keywords)
+        for word in words[len(operands) :]:
+            if word.name in rest:
+                operands.append(rest.pop(word.name))
+        loss = self.made(name, positional[kind.operands :], rest)
+        if len(operands) < kind.operands:
+            loss = LossFunction("unknown", "its arguments are not constants in the script")
+        return self.apply(loss, operands, node, frame)
 
     def altered(self, target: ast.Attribute, frame: Frame) -> None:
         """Something is set on a loss function."""
@@ -113,14 +232,63 @@ class Losses(TorchPart):
             return Lost(loaders, why, models=models)
         if len({row.parts for row in rows}) > 1:
             return Lost(loaders, compatibility.UNEVEN, models=models)
-        if loss.paired and len({row.rank for row in rows if row.rank is not None}) > 1:
-            why = "its arguments differ in shape, so that every row would meet every other"
+        if not loss.name:
+            return self._reduced(loss, loaders, models, rows[0])
+        placed_at = self._placed(LOSSES[loss.name], values)
+        if not isinstance(placed_at, Shard):
+            if frame.policy.gathers:
+                made = gathered_of(*self.machine.calls.gathered_arguments(node, frame))
+                alone = loss.reduction == "none"
+                return (
+                    made if alone or not isinstance(made, Gathered) else replace(made, rows=False)
+                )
+            certain = isinstance(placed_at, Mixed) and placed_at.certain
+            if certain:
+                why = "it is computed from all rows of the batch at once"
+                return Lost(loaders, why, models=models)
+            self.notes.unsure_of(node, frame)
+            return self._reduced(loss, loaders, models, rows[0])
+        if loss.reduction == "batchmean" and placed_at.dim != 0:
+            why = "it is divided by the size of its first dimension"
             return Lost(loaders, why, models=models)
+        return self._reduced(loss, loaders, models, placed_at)
+
+    def _placed(self, kind: Kind, values: list[Value]) -> Outcome:
+        """Where the batch lies in what the loss compares."""
+        operands = values[: kind.operands]
+        shards = [value for value in operands if isinstance(value, Shard)]
+        if not kind.layouts:
+            return combine(shards, operands)
+        first, target = operands[0], operands[-1]
+        if not isinstance(first, Shard):
+            return UNKNOWN
+        paired = operands[: kind.operands - 1]
+        alike = combine([one for one in paired if isinstance(one, Shard)])
+        if not isinstance(alike, Shard) or len(
+            [one for one in paired if isinstance(one, Shard)]
+        ) < len(paired):
+            return UNKNOWN
+        layouts = kind.layouts if isinstance(target, Shard) else (*kind.layouts, *kind.unbatched)
+        if first.rank is not None:
+            layouts = (*kind.layouts, *kind.unbatched)
+        result = placed(alike, layouts)
+        if (
+            isinstance(result, Shard)
+            and isinstance(target, Shard)
+            and target.dim != 0
+            and result.dim == 0
+        ):
+            return UNKNOWN
+        return shifted(result, -kind.drops)
+
+    def _reduced(
+        self, loss: LossFunction, loaders: Nodes, models: NetworkCalls, row: Shard
+    ) -> Value:
         if loss.reduction in ("mean", "batchmean"):
             return Mean(loaders, models=models)
         if loss.reduction == "sum":
             return Sum(loaders, models=models)
-        return Shard(loaders, models=models, vague=True, parts=rows[0].parts)
+        return replace(row, models=models, nested=False, mask=False)
 
 
 @lru_cache(maxsize=64)
@@ -129,15 +297,19 @@ def mentions_ignored(file: SourceFile) -> bool:
     return IGNORED.search(file.source) is not None
 
 
-def legacy_reduction(keywords: dict[str, Value]) -> Value:
-    """What torch makes of the outdated arguments."""
+def _reduction(options: Bound) -> Value:
+    """How a loss reduces, also by the outdated arguments."""
+    if not {"size_average", "reduce"} & options.given:
+        return options["reduction"]
     answers = []
     for name in ("size_average", "reduce"):
-        value = keywords.get(name, Const(None))
+        value = options[name]
         if not isinstance(value, Const) or not isinstance(value.value, bool | None):
             return PLAIN
-        answers.append(value.value is not False)
-    averages, reduces = answers
+        answers.append(value.value)
+    if answers == [None, None]:
+        return options["reduction"]
+    averages, reduces = (answer is not False for answer in answers)
     return Const("none" if not reduces else "mean" if averages else "sum")
 
 

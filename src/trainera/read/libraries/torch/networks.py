@@ -5,16 +5,16 @@ from dataclasses import replace
 from functools import reduce
 
 from trainera.read.facts import Spot
-from trainera.read.interpret.policy import NETWORK
+from trainera.read.interpret.policy import NETWORK, Policy
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries.meters import is_meter
 from trainera.read.libraries.randomness import BY_CHANCE
-from trainera.read.libraries.torch import names
+from trainera.read.libraries.torch import layers, names
 from trainera.read.libraries.torch.autograd import add_network
-from trainera.read.libraries.torch.names import PAIR_LAYERS
-from trainera.read.libraries.torch.nn import CONTAINERS, layer_mixes, loose_parameter
+from trainera.read.libraries.torch.nn import CONTAINERS, loose_parameter
 from trainera.read.libraries.torch.part import TorchPart
-from trainera.read.ops import tables
+from trainera.read.ops.outcome import Mixed
+from trainera.read.ops.parts import MOVES
 from trainera.read.values import (
     PLAIN,
     Class,
@@ -32,7 +32,8 @@ from trainera.read.values import (
     Value,
     compatibility,
 )
-from trainera.read.values.contents import batch_first, flat, holds_share, in_parts, not_vague
+from trainera.read.values.contents import batch_first, first_share, flat, holds_share, in_parts
+from trainera.read.values.gathered import gathered_of
 from trainera.read.values.join import join
 
 
@@ -98,7 +99,7 @@ class Networks(TorchPart):
             self.notes.trouble("network", "forward-hook", node, frame, frozenset())
         if name == "requires_grad_":
             self.torch.optimizers.frees(node, owner, frame)
-        if name in tables.MOVES or name in names.SAME_MODEL:
+        if name in MOVES or name in names.SAME_MODEL:
             self.torch.wrapping.through_wrapper(function.value, owner, frame, name)
             self.machine.calls.gathered_arguments(node, frame)
             return owner
@@ -165,20 +166,19 @@ class Networks(TorchPart):
             uneven = Lost(inside[0].loaders, compatibility.UNEVEN)
             return add_network(uneven, model, node, bypass=False)
         if result is not None:
+            if any(isinstance(one, Shard) and one.dim is None for one in flat(result)):
+                self.notes.unsure_of(node, frame)
             result = in_parts(batch_first(result), max(parts))
         if result is None or not holds_share(result):
             lost = compatibility.mixed(*values)
             if lost:
                 return add_network(lost, model, node, bypass=False)
-            self._look_inside(model, shards, frame)
-            if layer_mixes(model, shards):
-                self.machine.operators.combines(node, shards[0].loaders, frame)
             if not shards:
                 result = self.machine.unknown.assumed(node, values, frame)
             else:
-                result = replace(shards[0], nested=not model.layer, rank=None, vague=False)
-                if model.layer in PAIR_LAYERS:  # with hidden states or weights, laid out otherwise
-                    result = Items((result, replace(result, dim=None, nested=True)))
+                if self._uses_statistics(model, frame):
+                    self.machine.operators.combines(node, shards[0].loaders, frame)
+                result = self._through(model, positional, keywords, node, frame)
         watched = frame.policy.watches_networks
         return add_network(result, model, node, bypass=model.part) if watched else result
 
@@ -233,6 +233,7 @@ class Networks(TorchPart):
         positional: list[Value],
         keywords: dict[str, Value],
         frame: Frame,
+        policy: Policy | None = None,
     ) -> Value | None:
         """What the network gives if it is of this class; None if that cannot be looked into."""
         if cls is None:
@@ -241,22 +242,77 @@ class Networks(TorchPart):
         forward = self.machine.objects.member(one, cls, "forward", frame)
         if not isinstance(forward, Function):
             return None
-        policy = frame.policy
+        policy = policy or frame.policy
         if self.torch.layers.has_layers(cls) or model.origins & self.notes.facts.trained:
             policy = NETWORK  # and not a loss of the script's own
-        if policy.assumes_rows:
-            positional = [not_vague(value) for value in positional]
-            keywords = {name: not_vague(value) for name, value in keywords.items()}
         return self.machine.functions.run(forward, positional, keywords, frame, policy=policy)
 
-    def _look_inside(self, model: Network, shards: list[Shard], frame: Frame) -> None:
-        """Reads the script's own layers in a container of torch's, for what they do to a batch."""
+    def _through(
+        self,
+        model: Network,
+        positional: list[Value],
+        keywords: dict[str, Value],
+        node: ast.Call,
+        frame: Frame,
+    ) -> Value:
+        """What a network gives that is none of the script's own, for a part of a batch."""
+        values = [*positional, *keywords.values()]
+        if model.alternatives:
+            each = [
+                self._through(one, positional, keywords, node, frame) for one in model.alternatives
+            ]
+            return reduce(join, each)
+        if model.layer == "Sequential":
+            return self._one_after_another(model, positional, node, frame)
+        if model.layer:
+            made = None if model.made is None else (model.made[0], dict(model.made[1]))
+            outcome = layers.gives(model.layer, made, positional, keywords)
+            if not isinstance(outcome, Value):
+                if frame.policy.gathers and not layers.has_parameters(model.layer):
+                    return gathered_of(*self.machine.calls.gathered_arguments(node, frame))
+                if isinstance(outcome, Mixed) and outcome.certain:
+                    self.machine.operators.combines(
+                        node, first_share(Items(tuple(values))).loaders, frame
+                    )
+                else:
+                    self.notes.unsure_of(node, frame)
+                likely = outcome.likely if isinstance(outcome, Mixed) else None
+                return likely or self.machine.unknown.assumed(node, values, frame)
+            return outcome
+        # One that cannot be looked into is taken to give rows with something in them.
+        shard = next(value for value in values if isinstance(value, Shard))
+        return replace(shard, nested=True, rank=None, least=2)
+
+    def _uses_statistics(self, model: Network, frame: Frame) -> bool:
+        """Batch normalisation by itself, of which nothing is trained: the crew does not know it."""
+        alone = frame.policy.gathers and not model.part
+        alone = alone and not model.origins & self.notes.facts.trained
+        return alone and model.layer.startswith("BatchNorm") and self.path.mode != "eval"
+
+    def _one_after_another(
+        self, model: Network, positional: list[Value], node: ast.Call, frame: Frame
+    ) -> Value:
+        """The layers of a container; if their order is not known, each for itself."""
+        value = positional[0]
+        given = value
         for part in model.inside:
-            self._look_inside(part, shards, frame)
-            if shards and layer_mixes(part, shards):
-                self.machine.operators.combines(next(iter(part.origins)), shards[0].loaders, frame)
-            for cls in part.classes:
-                forward = self.machine.objects.member(part, cls, "forward", frame) if cls else None
-                if isinstance(forward, Function) and shards:
-                    bound = replace(forward, bound=replace(part, cls=cls, choices=()))
-                    self.machine.functions.run(bound, [shards[0]], {}, frame, policy=NETWORK)
+            value = self._part_gives(part, value if model.ordered else given, node, frame)
+        if model.ordered:
+            return value
+        self.notes.unsure_of(node, frame)
+        return (
+            replace(given, nested=False, rank=None, least=1) if isinstance(given, Shard) else given
+        )
+
+    def _part_gives(self, part: Network, value: Value, node: ast.Call, frame: Frame) -> Value:
+        """One layer of a container."""
+        results = []
+        for cls in part.classes:
+            made = self._forward_of(part, cls, [value], {}, frame, policy=NETWORK) if cls else None
+            results.append(made)
+        known = [one for one in results if one is not None and holds_share(one)]
+        if known:
+            return reduce(join, known)
+        if not holds_share(value):
+            return value
+        return self._through(part, [value], {}, node, frame)

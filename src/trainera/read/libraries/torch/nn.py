@@ -1,31 +1,27 @@
 """What networks are made of."""
 
 import ast
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from trainera.read.interpret.state import Frame
-from trainera.read.libraries.torch import names
+from trainera.read.libraries.torch import layers
+from trainera.read.libraries.torch.layers import STACKED
+from trainera.read.libraries.torch.losses import LOSSES, MADE
 from trainera.read.libraries.torch.names import PAIR_LAYERS
 from trainera.read.libraries.torch.part import TorchPart
+from trainera.read.source.syntax import parts_of
 from trainera.read.values import (
     PLAIN,
     Class,
-    Const,
     Items,
     LibraryObject,
-    LossFunction,
     Many,
     Network,
     Parameters,
-    Shard,
-    Share,
     Value,
 )
 from trainera.read.values.contents import flat, is_given, networks_held, put_together
-
-CHANNEL_LAYERS = ("Conv", "BatchNorm", "MaxPool", "AvgPool", "InstanceNorm", "GroupNorm")
 
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict"})
 
@@ -62,26 +58,20 @@ class Layers(TorchPart):
     def _is_loss(self, value: Value, within: Class) -> bool:
         """Whether a part of a class is a loss of the script's own, which has no layers either."""
         cls = value.cls if isinstance(value, Network) else None
+        if isinstance(value, Network) and value.layer and not value.inside:
+            return not layers.has_parameters(value.layer)
         return cls is not None and cls.node is not within.node and not self.has_layers(cls)
 
     def make(self, name: str, last: str, node: ast.Call, frame: Frame) -> Value | None:
-        if name.startswith("torch.nn.functional.") and last in names.LOSS_FUNCTIONS:
-            positional, keywords = self.machine.calls.arguments(node, frame)
-            if last in names.WEIGHTED_LOSSES and len(positional) > 2:
-                keywords["weight"] = positional[2]
-            loss = self.torch.losses.made(last, keywords)
-            return self.torch.losses.apply(loss, [*positional, *keywords.values()], node, frame)
+        if name.startswith("torch.nn.functional.") and last in LOSSES:
+            return self.torch.losses.function(last, node, frame)
         if name.startswith(("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.")):
             return None
         if not last[:1].isupper():
             return None
         positional, keywords = self.machine.calls.arguments(node, frame)
-        if last in names.LOSS_CLASSES:
-            if positional and last in names.WEIGHTED_LOSSES and len(positional) == 1:
-                keywords["weight"] = positional[0]
-            elif positional:
-                return LossFunction("unknown", "its arguments are given by position")
-            return self.torch.losses.made(last, keywords)
+        if last in MADE:
+            return self.torch.losses.made(MADE[last], positional, keywords)
         if last == "DataParallel":
             first = positional[0] if positional else keywords.get("module", PLAIN)
             self.notes.parallels.mark(node, frame, "DataParallel")
@@ -98,8 +88,16 @@ class Layers(TorchPart):
         if last in CONTAINERS and any(type(value) in (Value, LibraryObject) for value in given):
             self.notes.hides_layers()
         held = networks_held(Items((*positional, *keywords.values())))
-        layout = _layout(last, positional, keywords)
-        return Network(frozenset({node}), layer=last, layout=layout, inside=held)
+        ordered = last == "Sequential" and len(held) == len(positional) and not keywords
+        if last in STACKED and held and held[0].layer == STACKED[last]:
+            return replace(held[0], origins=frozenset({node}), inside=held)
+        return Network(
+            frozenset({node}),
+            layer=last,
+            made=(tuple(positional), tuple(keywords.items())),
+            inside=held,
+            ordered=ordered,
+        )
 
     def unseen(self, value: Value) -> None:
         """Something of a library is given a batch: if it has layers, they cannot be seen."""
@@ -120,42 +118,9 @@ def makes_parameter(name: str, node: ast.Call) -> bool:
 def loose_parameter(cls: ast.ClassDef, name: str) -> bool:
     """Whether a network has a parameter of that name which none of its own methods reads."""
     made = read = False
-    for node in ast.walk(cls):
+    for node in parts_of(cls):
         if isinstance(node, ast.Assign) and "Parameter" in ast.unparse(node.value):
             made |= any(isinstance(t, ast.Attribute) and t.attr == name for t in node.targets)
         elif isinstance(node, ast.Attribute) and node.attr == name:
             read |= isinstance(node.ctx, ast.Load)
     return made and not read
-
-
-def layer_mixes(layer: Network, shards: Sequence[Share]) -> bool:
-    """Whether a layer of torch's works across the batch, given where the batch lies."""
-    shard = shards[0] if shards else None
-    if not isinstance(shard, Shard) or shard.dim is None:
-        return False
-    if layer.layout == "sequence":
-        return shard.dim == 0
-    if layer.layout == "batch":
-        return True
-    if layer.layer in names.SEQUENCE_LAYERS:  # made with batch_first=True
-        return shard.dim == 1
-    if layer.layer.startswith(CHANNEL_LAYERS):
-        return shard.dim != 0
-    if layer.layer == "Linear":
-        return shard.rank is not None and shard.dim == shard.rank - 1
-    return False
-
-
-def _layout(name: str, positional: list[Value], keywords: dict[str, Value]) -> str:
-    """Where a layer of torch's expects the batch, if not in front."""
-    first = positional[0] if positional else None
-    if name in ("TransformerEncoder", "TransformerDecoder") and isinstance(first, Network):
-        return first.layout
-    if name in names.SEQUENCE_LAYERS:
-        batch_first = keywords.get("batch_first")
-        front = isinstance(batch_first, Const) and batch_first.value is True
-        return "" if front else "sequence"
-    if name in ("Softmax", "LogSoftmax", "Softmin"):
-        dim = keywords.get("dim", first)
-        return "batch" if isinstance(dim, Const) and dim.value == 0 else ""
-    return ""

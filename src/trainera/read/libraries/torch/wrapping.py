@@ -8,12 +8,15 @@ from trainera.read.interpret.state import Frame
 from trainera.read.libraries.torch import names
 from trainera.read.libraries.torch.names import SAME_MODEL
 from trainera.read.libraries.torch.part import TorchPart
-from trainera.read.ops.tables import MOVES
+from trainera.read.ops.parts import MOVES
 from trainera.read.source.file import SourceFile
 from trainera.read.source.lifetimes import is_main_guard
 from trainera.read.source.syntax import entry, is_entry
 from trainera.read.values import Items, Network, Object, Value
 from trainera.read.values.contents import flat, holds_share
+
+UNCALLED = {"ModuleList", "ModuleDict"}
+"""Containers without a `forward` of their own: their networks are called one by one."""
 
 
 class Wrapping(TorchPart):
@@ -98,6 +101,7 @@ class Wrapping(TorchPart):
                 file=frame.file,
                 models=value.origins,
                 conditional=conditional,
+                uncalled=value.layer in UNCALLED,
                 repeated=self.path.loop_depth > 0,
                 also=_other_name(node, target, expression, frame.file),
             )
