@@ -563,3 +563,9 @@ def test_other_ways_to_say_how_a_loss_reduces(criterion: str, weight: str) -> No
 def test_losses_that_reduce_in_different_ways_are_refused() -> None:
     criterion = "criterion = nn.MSELoss() if len(data) else nn.MSELoss(reduction='sum')"
     assert [row[0] for row in refused(criterion=criterion)] == ["weight"]
+
+
+def test_one_of_several_losses_that_is_given_the_batch_second() -> None:
+    """Of these, one takes the second dimension for the classes, and the batch is there."""
+    criterion = "criterion = nn.CrossEntropyLoss() if len(data) else nn.MSELoss()"
+    must_refuse(criterion=criterion, loss="loss = criterion(model(x).view(len(x), 1).t(), y.t())")

@@ -60,12 +60,9 @@ def index(shard: Shard, keys: Sequence[Key]) -> Outcome:
     chosen = [key for key in keys if not (key.is_slice or key.new or key.rest)]
     tensors = [key for key in chosen if number_of(key.value) is None]
     if len(tensors) > 1 or (tensors and len(chosen) > 1):
-        return (
-            UNKNOWN  # several lists of places are taken together, and where they go hangs on that
-        )
+        return UNKNOWN  # several lists of places are taken together, and move to the front
     before, behind = _apart(keys)
-    known = not any(key.rest for key in keys)
-    return _placed(shard, before, behind, known)
+    return _placed(shard, before, behind)
 
 
 def _by_rows(shard: Shard, key: Shard, rest: Sequence[Key]) -> Outcome:
@@ -88,7 +85,7 @@ def _apart(keys: Sequence[Key]) -> tuple[list[Key], list[Key]]:
     return list(keys), []
 
 
-def _placed(shard: Shard, before: list[Key], behind: list[Key], known: bool) -> Outcome:
+def _placed(shard: Shard, before: list[Key], behind: list[Key]) -> Outcome:
     new = sum(key.new for key in (*before, *behind))
     gone = sum(not (key.is_slice or key.new) for key in (*before, *behind))
     sure = all(
@@ -108,8 +105,6 @@ def _placed(shard: Shard, before: list[Key], behind: list[Key], known: bool) -> 
             return UNKNOWN
         if shard.dim < 0:
             return at(shard, None, rank, least)
-    if place is None:
-        return at(shard, None, rank, least)
     return at(shard, place, rank, least)
 
 

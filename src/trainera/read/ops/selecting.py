@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from trainera.read.ops.elementwise import combine
-from trainera.read.ops.layout import Answer, at, from_end, is_batch, with_new
+from trainera.read.ops.layout import Answer, at, from_end, is_batch
 from trainera.read.ops.outcome import MIXED, UNKNOWN, Outcome
 from trainera.read.ops.signature import Bound
 from trainera.read.values import Const, Shard, Value
@@ -92,16 +92,6 @@ def searched(call: Bound) -> Outcome:
         apart = isinstance(both, Shard) and is_batch(both, -1) is Answer.NO
         return both if apart else UNKNOWN
     return replace(shard, nested=False, mask=False, models=frozenset())
-
-
-def taken_apart_last(call: Bound) -> Outcome:
-    """Each row becomes a matrix: a new last dimension."""
-    shard = call.input
-    if not isinstance(shard, Shard) or len(call.shards) > 1:
-        return UNKNOWN
-    if is_batch(shard, -1) is not Answer.NO:
-        return UNKNOWN
-    return with_new(shard, -1)
 
 
 def written(call: Bound) -> Outcome:

@@ -232,6 +232,9 @@ class Losses(TorchPart):
             return Lost(loaders, why, models=models)
         if len({row.parts for row in rows}) > 1:
             return Lost(loaders, compatibility.UNEVEN, models=models)
+        if not loss.name and any(row.dim != 0 for row in rows):
+            why = "it is one of several losses, of which some take the batch for classes"
+            return Lost(loaders, why, models=models)
         if not loss.name:
             return self._reduced(loss, loaders, models, rows[0])
         placed_at = self._placed(LOSSES[loss.name], values)
