@@ -12,6 +12,7 @@ import beniget
 
 from trainera.read.facts import Facts, Key, Tally
 from trainera.read.source.file import SourceFile
+from trainera.read.source.syntax import parts_of
 from trainera.read.values import Count, Mean, Sum
 
 
@@ -55,6 +56,12 @@ class DefUse:
             for name in node.names
         }
         self.definitions = dict(chains.chains.items())
+        self.readers: dict[str, list[ast.AST]] = defaultdict(list)
+        """The functions that read a name which is not their own."""
+        for function in file.nodes:
+            if isinstance(function, ast.FunctionDef | ast.Lambda):
+                for name in _read_in(function) - _bound_in(function):
+                    self.readers[name].append(function)
 
     def uses(self, target: ast.AST) -> list[ast.AST]:
         definition = self.definitions.get(target)
@@ -68,7 +75,7 @@ def _can_wait(tallies: list[Tally], loop: ast.For, chains: DefUse) -> bool:
         return False
     file, name = chains.file, tallies[0].name
     statements = {tally.node for tally in tallies}
-    for node in ast.walk(loop):
+    for node in parts_of(loop):
         if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
             return False  # the line after the loop might not be reached
         if isinstance(node, ast.Name) and node.id == name:
@@ -79,21 +86,27 @@ def _can_wait(tallies: list[Tally], loop: ast.For, chains: DefUse) -> bool:
                 node, loop, statements, chains
             ):
                 return False
-    return name not in chains.declared and not _read_by_functions(name, loop, file)
+    return name not in chains.declared and not _read_by_functions(name, loop, chains)
 
 
-def _read_by_functions(name: str, loop: ast.For, file: SourceFile) -> bool:
+def _read_by_functions(name: str, loop: ast.For, chains: DefUse) -> bool:
     """Whether a function that may be called in the loop looks at the total of that name."""
+    file = chains.file
     home: ast.AST = loop
     while home in file.parents and not isinstance(home, ast.FunctionDef | ast.Lambda):
         home = file.parents[home]
-    inner = (node for node in ast.walk(home) if node is not home)
     return any(
-        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load)
-        for node in inner
-        if isinstance(node, ast.FunctionDef | ast.Lambda) and name not in _bound_in(node)
-        for part in ast.walk(node)
+        function is not home and file.within(function, home)
+        for function in chains.readers.get(name, ())
     )
+
+
+def _read_in(function: ast.FunctionDef | ast.Lambda) -> set[str]:
+    return {
+        part.id
+        for part in parts_of(function)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)
+    }
 
 
 def _bound_in(function: ast.FunctionDef | ast.Lambda) -> set[str]:
@@ -102,7 +115,7 @@ def _bound_in(function: ast.FunctionDef | ast.Lambda) -> set[str]:
     names = {part.arg for part in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)}
     names |= {
         part.id
-        for part in ast.walk(function)
+        for part in parts_of(function)
         if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
     }
     return names
@@ -110,7 +123,7 @@ def _bound_in(function: ast.FunctionDef | ast.Lambda) -> set[str]:
 
 def _reads_itself(name: ast.Name, tallies: list[Tally]) -> bool:
     """Whether a total is looked at to find out what to add to it, as in a moving average."""
-    return any(name in ast.walk(tally.value) for tally in tallies)
+    return any(name in parts_of(tally.value) for tally in tallies)
 
 
 def _only_updates(
