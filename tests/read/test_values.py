@@ -23,6 +23,7 @@ from trainera.read.values import (
     PerWorker,
     Shard,
     Sum,
+    Union,
     Value,
 )
 from trainera.read.values.contents import holds_share, networks_in
@@ -166,11 +167,10 @@ def test_others(left: Value, right: Value, joined: Value) -> None:
     assert join(left, right) == joined
 
 
-def test_losses_that_reduce_differently_are_unknown() -> None:
-    joined = join(LossFunction("mean"), LossFunction("sum"))
-    assert isinstance(joined, LossFunction)
-    assert joined.reduction == "unknown"
-    assert joined.trouble
+def test_each_of_several_losses_counts() -> None:
+    mean, total = LossFunction("mean"), LossFunction("sum")
+    assert join(mean, total) == Union((mean, total))
+    assert join(mean, mean) == mean
 
 
 @pytest.mark.parametrize(

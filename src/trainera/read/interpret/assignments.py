@@ -109,6 +109,10 @@ class Assignments(Part):
         self.notes.escapes.drop(expression, frame)
         before = self.machine.eval(target, frame)
         value = self.machine.eval(expression, frame)
+        made = self.machine.special.in_place(type(op).__name__, before, value, frame)
+        if made is not None:
+            self.assign(target, made, frame, expression)
+            return
         if isinstance(target, ast.Subscript):
             self.machine.writes.written(target, frame)
         loop = self.path.open_loops[-1] if self.path.open_loops else None

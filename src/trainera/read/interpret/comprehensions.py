@@ -49,9 +49,8 @@ class Comprehensions(Part):
         opened = 0
         structure: Shard | None = None
         for generator in node.generators:
-            iterable = self.machine.functions.as_batches(
-                self.machine.eval(generator.iter, frame), frame
-            )
+            given = self.machine.eval(generator.iter, frame)
+            iterable = self.machine.special.iterated(generator.iter, given, frame)
             if isinstance(iterable, Loader | BatchIterable):
                 loaders = loaders_of(iterable)
                 text = self.machine.loops.text_of(generator.iter, loaders, frame)

@@ -16,12 +16,10 @@ from trainera.read.values import (
     Dictionary,
     Function,
     Items,
-    Loader,
     Lost,
     Many,
     Mean,
     Network,
-    Object,
     Shard,
     Share,
     Sum,
@@ -162,21 +160,19 @@ class Functions(Part):
         self.path.frames.pop()
         self.path.active.discard(context)
         if callee.yields is not None:
-            result = generated(callee.yields)
+            result = self._generated(callee.yields)
         self.program.results[context] = result
         if policy.reuses_calls and not function.scope:
             if state == (self.program.learned, self.path.cut_short, self.path.mode):
                 self.notes.call(asked, (result, self.path.fresh.now))
         return result
 
-    def as_batches(self, value: Value, frame: Frame) -> Value:
-        """An object of the script's own that hands on the batches of a loader."""
-        if isinstance(value, Object):
-            method = self.machine.objects.member(value, value.cls, "__iter__", frame)
-            if isinstance(method, Function):
-                given = self.run(method, [], {}, frame)
-                return given if isinstance(given, Loader | BatchIterable) else value
-        return value
+    def _generated(self, value: Value) -> Value:
+        """What calling a generator function gives."""
+        share = first_share(value) if holds_share(value) else self.machine.objects.of_a_batch(value)
+        if share is not None:
+            return BatchIterable(share.loaders, value)
+        return Many(value) if value != PLAIN else PLAIN
 
     def _bind_parameters(
         self, function: Function, arguments: list[Value], keywords: dict[str, Value], callee: Frame
@@ -217,10 +213,3 @@ def any_number(value: Value) -> Value:
     """A function that calls itself counts something down: its end is not seen here."""
     number = isinstance(value, Const) and type(value.value) in (int, float)
     return PLAIN if number else value
-
-
-def generated(value: Value) -> Value:
-    """What calling a generator function gives."""
-    if holds_share(value):
-        return BatchIterable(first_share(value).loaders, value)
-    return Many(value) if value != PLAIN else PLAIN

@@ -20,7 +20,8 @@ class Loops(Part):
     """Loops, read to their fixed point; those over batches among them."""
 
     def do_for(self, node: ast.For | ast.AsyncFor, frame: Frame) -> None:
-        iterable = self.machine.functions.as_batches(self.machine.eval(node.iter, frame), frame)
+        given = self.machine.eval(node.iter, frame)
+        iterable = self.machine.special.iterated(node.iter, given, frame)
         if isinstance(iterable, Union):
             self._some_batches(node, iterable, frame)
         if not is_batches(iterable):
@@ -136,6 +137,8 @@ class Loops(Part):
             frame.breaks[-1].clear()
             frame.continues[-1].clear()
             self.path.fresh.begin_round(fresh_at_head if loop is None else frozenset())
+            if loop is not None and item is not None:
+                self.machine.objects.arrives(item)
             if target is not None and item is not None:
                 self.machine.assignments.assign(target, item, frame)
             self.machine.run(body, frame)

@@ -27,6 +27,7 @@ from trainera.read.interpret.objects import Objects
 from trainera.read.interpret.operators import Operators
 from trainera.read.interpret.outliving import Outliving
 from trainera.read.interpret.own_rows import OwnRows
+from trainera.read.interpret.special import SpecialMethods
 from trainera.read.interpret.state import Frame, Path, Program
 from trainera.read.interpret.statements import Statements
 from trainera.read.interpret.subscripts import Subscripts
@@ -55,6 +56,7 @@ class Machine:
         self.names = Names(self)
         self.namespaces = Namespaces(self)
         self.objects = Objects(self)
+        self.special = SpecialMethods(self)
         self.gathering = Gathering(self)
         self.loader_names = LoaderNames(self)
         self.agreement = Agreement(self)

@@ -25,7 +25,7 @@ from trainera.read.values import (
     Value,
     left_over,
 )
-from trainera.read.values.contents import first_share, holds_share
+from trainera.read.values.contents import first_share, flat, holds_share
 from trainera.read.values.join import join
 
 APART = Items | Many | Dictionary | Function
@@ -117,6 +117,15 @@ class Objects(Part):
         elif isinstance(holder, PartialCall):
             inside = [*holder.positional, *(value for _, value in holder.keywords)]
         return next((first_share(held) for held in inside if holds_share(held)), None)
+
+    def arrives(self, value: Value) -> None:
+        """An object is made for the batch that has come: what it holds is of this one."""
+        for one in flat(value):
+            if isinstance(one, Object) and self.of_a_batch(one) is not None:
+                owners = {owner.node for owner in self.lineage(one.cls)}
+                for attribute in list(self.program.attributes):
+                    if attribute[0] in owners:
+                        self.path.fresh.set(attribute)
 
     def of_a_batch(self, value: Value) -> Share | None:
         """The same if it was made for a batch, so that it is worth nothing when that is over."""

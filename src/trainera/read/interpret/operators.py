@@ -6,6 +6,7 @@ from dataclasses import replace
 from trainera.read.facts import Weighed
 from trainera.read.interpret.agreement import ALONE
 from trainera.read.interpret.part import Part
+from trainera.read.interpret.special import UNARY
 from trainera.read.interpret.state import Frame
 from trainera.read.ops import elementwise, figures
 from trainera.read.ops.outcome import Mixed
@@ -25,12 +26,14 @@ from trainera.read.values import (
     Many,
     Mean,
     Nodes,
+    Object,
     Parameters,
     PerWorker,
     Shard,
     ShardShape,
     Share,
     Sum,
+    Union,
     Value,
     compatibility,
 )
@@ -52,6 +55,12 @@ class Operators(Part):
         frame: Frame,
     ) -> Value:
         """A binary operation; sides that do not fit the algebra are made whole."""
+        made = self.machine.special.binary(operator, left, right, frame)
+        if made is not None:
+            return made
+        for node, value in ((left_node, left), (right_node, right)):
+            if isinstance(value, Object | Union):
+                self.machine.gathering.gather(node, value, frame)
         self.machine.agreement.needed_by_all(left_node, (left, right), frame)
         if not isinstance(left, Share) and not isinstance(right, Share):
             if isinstance(left, Gathered) or isinstance(right, Gathered):
@@ -173,6 +182,9 @@ class Operators(Part):
             if isinstance(node.op, ast.Not):
                 return PerWorker(ALONE)
             self.machine.agreement.needed_by_all(node, (value,), frame)
+        asked = self.machine.special.ask(value, UNARY.get(type(node.op), "__bool__"), (), frame)
+        if asked is not None:
+            value = asked
         if isinstance(node.op, ast.Not):
             value = self.machine.gathering.gather(node.operand, value, frame)
             return value if isinstance(value, PerWorker) else PLAIN
@@ -184,6 +196,10 @@ class Operators(Part):
     def compare(self, node: ast.Compare, frame: Frame) -> Value:
         nodes = [node.left, *node.comparators]
         values = [self.machine.eval(part, frame) for part in nodes]
+        if len(values) == 2:
+            asked = self.machine.special.compared(node.ops[0], values[0], values[1], frame)
+            if asked is not None:
+                return asked
         shards = [value for value in values if isinstance(value, Shard)]
         others = [value for value in values if isinstance(value, Share) and value not in shards]
         if isinstance(node.ops[0], ast.Is | ast.IsNot):

@@ -100,11 +100,16 @@ class Statements(Part):
 
     def do_with(self, node: ast.With | ast.AsyncWith, frame: Frame) -> None:
         fresh = self.path.fresh.now
+        managers: list[Value] = []
         for item in node.items:
-            value = self.machine.eval(item.context_expr, frame)
+            manager = self.machine.eval(item.context_expr, frame)
+            value = self.machine.special.entered(manager, frame)
+            managers.append(manager)
             if item.optional_vars is not None:
                 self.machine.assignments.assign(item.optional_vars, value, frame)
         self.run(node.body, frame)
+        for manager in reversed(managers):
+            self.machine.special.left(manager, frame)
         if any("suppress" in ast.unparse(item.context_expr) for item in node.items):
             self.path.fresh.meet(fresh, self.path.fresh.now)
 

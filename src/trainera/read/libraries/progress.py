@@ -25,7 +25,7 @@ class Progress(Library):
     def _passed_through(self, name: str, node: ast.Call, frame: Frame) -> Value:
         positional, keywords = self.machine.calls.arguments(node, frame)
         for value in (*positional, *keywords.values()):
-            value = self.machine.functions.as_batches(value, frame)
+            value = self.machine.special.iterated(node, value, frame)
             if isinstance(value, Loader | BatchIterable):
                 if name == "itertools.cycle":
                     self.machine.batches.repeats(node, loaders_of(value), frame)

@@ -38,6 +38,7 @@ from trainera.read.values.contents import first_share, holds_share
 from trainera.read.values.gathered import gathered_of
 from trainera.read.values.join import element, loaders_of
 
+GONE_THROUGH = {"enumerate", "iter", "zip", "list", "tuple", "sum", "sorted", "min", "max", "map"}
 COLLECTORS = {"list", "tuple", "set", "sorted", "map", "filter", "sum", "min", "max", "any", "all"}
 """Builtins that go through all that they are given."""
 
@@ -55,9 +56,13 @@ class Python(Library):
 
     def _builtin(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
         positional, keywords = self.machine.calls.arguments(node, frame)
-        if name in ("enumerate", "iter", "zip"):
-            positional = [self.machine.functions.as_batches(value, frame) for value in positional]
+        if name in GONE_THROUGH:
+            special = self.machine.special
+            positional = [special.iterated(node, value, frame) for value in positional]
         first = positional[0] if positional else PLAIN
+        asked = self.machine.special.builtin(name, positional, frame)
+        if asked is not None:
+            return asked
         if name == "float" and isinstance(first, Mean | Sum | Count):
             return figures.without_gradient(first)
         if name == "int" and isinstance(first, Sum | Count):

@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trainera.read.values.base import PLAIN, Opaque, Value
+from trainera.read.values.base import PLAIN, Const, Opaque, Value
 from trainera.read.values.shares import Lost
 
 if TYPE_CHECKING:
@@ -61,8 +61,20 @@ class Object(Opaque):
         if name == "__dict__":
             share = objects.carried(self)
             return PLAIN if share is None else Lost(share.loaders, "it is one of many values")
+        if objects.attribute(self.cls, name) is None:
+            found = site.machine.special.ask(self, "__getattr__", [Const(name)], site.frame)
+            if found is not None:
+                return found
         value = objects.member(self, self.cls, name, site.frame)
         return objects.of_this_batch(ast.unparse(site.node), name, self.cls, value, site.frame)
+
+    def index(self, site: "Site[ast.Subscript]") -> Value:
+        key = site.eval(site.node.slice)
+        found = site.machine.special.ask(self, "__getitem__", [key], site.frame)
+        if found is not None:
+            return found
+        site.machine.gathering.gather(site.node.value, self, site.frame)
+        return super().index(site)
 
     def call(self, site: "Site[ast.Call]") -> Value | None:
         method = site.machine.objects.member(self, self.cls, "__call__", site.frame)

@@ -88,16 +88,8 @@ def join(left: Value | None, right: Value | None) -> Value:
         return Choice(tuple({_identity(one): one for one in functions}.values()), unseen)
     if isinstance(left, Parameters) and isinstance(right, Parameters):
         return put_together(left, right)
-    if (
-        isinstance(left, LossFunction)
-        and isinstance(right, LossFunction)
-        and left.reduction == right.reduction
-    ):
-        trouble, weighted = left.trouble or right.trouble, left.weighted or right.weighted
-        name = left.name if left.name == right.name else ""
-        return LossFunction(left.reduction, trouble, weighted, name)
     if isinstance(left, LossFunction) and isinstance(right, LossFunction):
-        return LossFunction("unknown", "it is one of several losses that reduce in different ways")
+        return union(left, right)
     if isinstance(left, Items) and isinstance(right, Items) and len(left.items) == len(right.items):
         return Items(tuple(join(a, b) for a, b in zip(left.items, right.items, strict=True)))
     if isinstance(left, Items | Many) and isinstance(right, Items | Many):
@@ -241,6 +233,8 @@ def _join_shares(left: Value, right: Value) -> Value:
             return share
         if isinstance(share, Shard) and isinstance(other, Items | Many | Dictionary):
             return _one_or_several(share, other)
+    if {Mean, Sum} <= values:
+        return Lost(loaders, "it is a mean over the batch on one path and a sum on another")
     return Lost(loaders, "it is a share of a batch on one path and something else on another")
 
 

@@ -36,11 +36,14 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         record = next(iter(records))
         forms = {other.template for other in records}
         if node in plain or len(forms) > 1 or facts.also_without(node, facts.weighed):
+            both = "weighed by its targets or not, by what is chosen"
+            if node in plain:
+                both = "computed from slices of batches and from whole ones"
             yield refuse(
                 NAME,
                 record.file,
                 node,
-                "this loss is computed from slices of batches and from whole ones",
+                f"this loss is {both}",
                 "which of them it works on cannot be told here",
                 "compute the two in functions of their own",
             )

@@ -67,6 +67,11 @@ REFUSALS = {
         why="what a slice of a batch that comes again weighs is not known any more",
         do="begin a new pass when one ends: while True: for batch in loader: …",
     ),
+    "own-iterator": Words(
+        what="a class of the script's own gives batches one by one by __next__",
+        why="where one batch ends and the next begins is not seen from the loop",
+        do="write __iter__ with yield: for batch in self.loader: yield batch",
+    ),
     "loader-given-away": Words(
         what="a library is given the loader",
         why="what it does with the batches cannot be seen",
