@@ -151,7 +151,7 @@ class Networks(TorchPart):
         result: Value | None = None
         for cls in model.classes:
             given = self._forward_of(model, cls, positional, keywords, frame)
-            if given is not None and (len(model.classes) == 1 or holds_share(given)):
+            if given is not None:
                 result = given if result is None else join(result, given)
         if not any(holds_share(value) for value in values):
             if result is not None and holds_share(result):
@@ -310,8 +310,8 @@ class Networks(TorchPart):
         for cls in part.classes:
             made = self._forward_of(part, cls, [value], {}, frame, policy=NETWORK) if cls else None
             results.append(made)
-        known = [one for one in results if one is not None and holds_share(one)]
-        if known:
+        known = [one for one in results if one is not None]
+        if any(map(holds_share, known)):
             return reduce(join, known)
         if not holds_share(value):
             return value
