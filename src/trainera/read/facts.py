@@ -250,6 +250,8 @@ class Facts:
     """What calls inside of networks gave, and which attributes were fresh after them (`calls`)."""
     batchnorm: bool = False
     """Some network uses batch statistics."""
+    normalising: set[ast.AST] = field(default_factory=set)
+    """Networks that may do so, given a batch while they are not in evaluation mode."""
     hidden: bool = False
     """Some network has layers that cannot be seen."""
     draws: bool = False

@@ -193,6 +193,10 @@ class Notes:
         """Some network uses those of the batch."""
         self.facts.batchnorm = True
 
+    def normalises(self, networks: Nodes) -> None:
+        """Networks that may use statistics of the batch are given one."""
+        self.facts.normalising |= networks
+
     def hides_layers(self) -> None:
         """Some network has layers that cannot be seen."""
         self.facts.hidden = True

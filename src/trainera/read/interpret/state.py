@@ -67,6 +67,8 @@ class Program:
     """Functions that have been called."""
     used: set[ast.AST] = field(default_factory=set)
     """Networks that have been given a batch, in whatever round of a loop."""
+    evaluated: set[ast.AST] = field(default_factory=set)
+    """Networks that are in evaluation mode for sure."""
     seen: dict[tuple[Context, ast.AST], bool] = field(default_factory=dict)
     """Expressions that were evaluated, and whether there was a share in what came out at last."""
     changed: bool = False
@@ -82,6 +84,7 @@ class Program:
         self.changed = False
         self.visited.clear()
         self.used.clear()
+        self.evaluated.clear()
         self.seen.clear()
 
     def new_scope(self) -> int:

@@ -77,6 +77,15 @@ class SourceFile:
             node = self.parents[node]
         return node
 
+    def is_certain(self, node: ast.AST) -> bool:
+        """Whether a node is run whenever the code around it is: no condition stands before it."""
+        current: ast.AST | None = node
+        while current is not None and not isinstance(current, ast.FunctionDef | ast.Lambda):
+            if isinstance(current, ast.If | ast.IfExp | ast.BoolOp | ast.Try | ast.Match):
+                return False
+            current = self.parents.get(current)
+        return True
+
     def innermost_loop(self, node: ast.AST) -> ast.AST | None:
         """The loop statement whose rounds a node is part of."""
         current = self.parents.get(node)

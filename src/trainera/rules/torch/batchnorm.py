@@ -25,9 +25,9 @@ from collections.abc import Iterator
 
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
-from trainera.read.facts import Facts
+from trainera.read.facts import Carrier, Facts
 from trainera.rules.torch._tools import Finding, after, edit, refuse, spots, wrap
-from trainera.rules.torch.wrap import placed
+from trainera.rules.torch.wrap import carrier_of, in_order, placed
 
 NAME = "batchnorm"
 
@@ -57,7 +57,20 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         )
     reason = "batch statistics are those of the global batch, not of one worker's slice"
     done: set[tuple[ast.AST, str]] = set()
-    for carrier in placed(facts, engine, options).values():
+    others = untrained(facts)
+    for origin, place in others.items():
+        if place is None:
+            file = next(one for one in facts.files.values() if origin in one.parents)
+            yield refuse(
+                NAME,
+                file,
+                origin,
+                "this network is not trained and may use statistics of the batch",
+                "where it gets a name is not clear, so they cannot be made those of all workers",
+                "call its eval(), or assign it to a variable of its own before the training loop",
+            )
+    known = [place for place in others.values() if place is not None]
+    for carrier in (*placed(facts, engine, options).values(), *known):
         target = ast.unparse(carrier.target)
         if (carrier.node, target) in done:
             continue
@@ -68,3 +81,9 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         else:
             action_after = after(f"crew.batchnorm({target})")
             yield edit(NAME, carrier.file, carrier.node, action_after, reason, (CREW,))
+
+
+def untrained(facts: Facts) -> dict[ast.AST, Carrier | None]:
+    """Networks that normalise batches although nothing of them is trained, such as a teacher."""
+    networks = frozenset(facts.normalising) - facts.trained
+    return {origin: carrier_of(facts, origin) for origin in in_order(networks)}

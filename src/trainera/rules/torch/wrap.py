@@ -65,17 +65,20 @@ REFUSALS = {
 
 def carriers(facts: Facts) -> dict[ast.AST, Carrier]:
     """For each trained network the place where it is wrapped."""
-    chosen: dict[ast.AST, Carrier] = {}
-    for origin in _in_order(facts.trained):
-        places = _possible(facts, origin)
-        if not places:
-            continue
-        found = [facts.carriers[place] for place in places]
-        last = found[-1]
-        if last.conditional:
-            last = _after_condition(last, found) or last
-        chosen[origin] = _after_surgery(last, [n for n, one in frozen(facts, origin) if one.used])
-    return chosen
+    found = {origin: carrier_of(facts, origin) for origin in in_order(facts.trained)}
+    return {origin: carrier for origin, carrier in found.items() if carrier is not None}
+
+
+def carrier_of(facts: Facts, origin: ast.AST) -> Carrier | None:
+    """The place after which a network is complete and not in use yet."""
+    places = _possible(facts, origin)
+    if not places:
+        return None
+    found = [facts.carriers[place] for place in places]
+    last = found[-1]
+    if last.conditional:
+        last = _after_condition(last, found) or last
+    return _after_surgery(last, [n for n, one in frozen(facts, origin) if one.used])
 
 
 def _possible(facts: Facts, origin: ast.AST) -> list[int]:
@@ -85,7 +88,7 @@ def _possible(facts: Facts, origin: ast.AST) -> list[int]:
     return [place for place in found if not before_use[place].repeated] or found
 
 
-def _in_order(nodes: Nodes) -> list[ast.AST]:
+def in_order(nodes: Nodes) -> list[ast.AST]:
     """As they stand in the source; a set has another order each time."""
     return sorted(nodes, key=_place)
 
@@ -263,7 +266,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         yield from map(_unclear, facts.unclear.values())
     for spot in facts.parallels.values():
         yield _without_parallel(spot, engine)
-    for origin in _in_order(facts.trained):
+    for origin in in_order(facts.trained):
         if origin in facts.free:
             if engine.wraps:
                 yield _free(facts.free[origin])

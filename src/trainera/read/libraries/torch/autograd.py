@@ -42,6 +42,8 @@ class Autograd(TorchPart):
         for origin in model.origins:
             self.notes.first_use(origin)
             self.program.used.add(origin)
+        if self.torch.layers.may_normalise(model):
+            self.notes.normalises(model.origins - self.program.evaluated)
         calls = frozenset((origin, node) for origin in model.origins)
         self.notes.step(node, frame, calls, backward=False)
 

@@ -59,6 +59,9 @@ def same_role(one: str, other: str) -> str | None:
 
 SAME_ROLE.append(same_role)
 
+LOOKS = {"parameters", "named_parameters", "state_dict", "buffers", "named_buffers", "modules"}
+"""Methods of a loss function that leave it as it is."""
+
 
 class Torch(Library):
     """Networks, losses, optimizers, loaders and gradients."""
@@ -157,8 +160,12 @@ class Torch(Library):
             return self.optimizers.method(node, name, owner, frame)
         if isinstance(owner, Parameters):
             return self.optimizers.method_of_parameters(node, function, owner, frame)
-        if isinstance(owner, LossFunction) and name in MOVES:
+        if isinstance(owner, LossFunction) and (name in MOVES or name in ("train", "eval")):
             return owner
+        if isinstance(owner, LossFunction) and name == "forward":
+            return self.call_value(owner, node, frame)
+        if isinstance(owner, LossFunction) and name not in LOOKS:
+            self.losses.altered(node, frame)
         return None
 
     def plain_method(self, node: ast.Call, name: str, owner: Value, frame: Frame) -> Value | None:

@@ -30,7 +30,7 @@ from trainera.read.values import (
     Value,
     compatibility,
 )
-from trainera.read.values.contents import is_given
+from trainera.read.values.contents import holds_share, is_given
 from trainera.read.values.gathered import gathered_of
 
 IGNORED = re.compile(rb"(?<![\w)\]])-100\b")
@@ -134,6 +134,25 @@ WEIGHTED = {"cross_entropy", "nll_loss"}
 class Losses(TorchPart):
     """Loss functions: how they reduce, and what they weigh by."""
 
+    def make(self, name: str, node: ast.Call, frame: Frame) -> LossFunction:
+        """``nn.CrossEntropyLoss(…)``."""
+        why = self.settle([*node.args, *(word.value for word in node.keywords)], frame)
+        if why:
+            return LossFunction("unknown", why)
+        return self.made(name, *self.machine.calls.arguments(node, frame))
+
+    def settle(self, options: list[ast.expr], frame: Frame) -> str:
+        """Makes options whole that are figures of the batch; answers why, if that cannot be."""
+        for option in options:
+            value = self.machine.eval(option, frame)
+            if isinstance(value, Shard) or (isinstance(value, Gathered) and value.rows):
+                return "one of its options has a row for every sample"
+            if holds_share(value) and not frame.policy.gathers:
+                return "one of its options is a figure of the batch"
+            if holds_share(value):
+                self.machine.gathering.gather(option, value, frame)
+        return ""
+
     def made(
         self, name: str, positional: Sequence[Value], keywords: dict[str, Value]
     ) -> LossFunction:
@@ -169,9 +188,16 @@ class Losses(TorchPart):
         loss = self.made(name, positional[kind.operands :], rest)
         if len(operands) < kind.operands:
             loss = LossFunction("unknown", "its arguments are not constants in the script")
+        taken = {word.name for word in words}
+        options = [one.value for one in node.keywords if one.arg not in taken]
+        why = self.settle([*node.args[kind.operands :], *options], frame)
+        if why and frame.policy.gathers:
+            return gathered_of(*self.machine.calls.gathered_arguments(node, frame))
+        if why:
+            loss = replace(loss, trouble=why)
         return self.apply(loss, operands, node, frame)
 
-    def altered(self, target: ast.Attribute, frame: Frame) -> None:
+    def altered(self, target: ast.expr, frame: Frame) -> None:
         """Something is set on a loss function."""
         self.notes.trouble("weight", "loss-changed", target, frame, frozenset())
 

@@ -92,6 +92,10 @@ class Networks(TorchPart):
                 and node.args[0].value is False
             )
             unknown = name == "train" and bool(node.args) and not off
+            if off and frame.file.is_certain(node):
+                self.program.evaluated |= owner.origins
+            else:
+                self.program.evaluated -= owner.origins
             if not owner.part:
                 self.path.mode = "either" if unknown else "eval" if off else "train"
             return owner
@@ -176,8 +180,6 @@ class Networks(TorchPart):
             if not shards:
                 result = self.machine.unknown.assumed(node, values, frame)
             else:
-                if self._uses_statistics(model, frame):
-                    self.machine.operators.combines(node, shards[0].loaders, frame)
                 result = self._through(model, positional, keywords, node, frame)
         watched = frame.policy.watches_networks
         return add_network(result, model, node, bypass=model.part) if watched else result
@@ -282,12 +284,6 @@ class Networks(TorchPart):
         # One that cannot be looked into is taken to give rows with something in them.
         shard = next(value for value in values if isinstance(value, Shard))
         return replace(shard, nested=True, rank=None, least=2)
-
-    def _uses_statistics(self, model: Network, frame: Frame) -> bool:
-        """Batch normalisation by itself, of which nothing is trained: the crew does not know it."""
-        alone = frame.policy.gathers and not model.part
-        alone = alone and not model.origins & self.notes.facts.trained
-        return alone and model.layer.startswith("BatchNorm") and self.path.mode != "eval"
 
     def _one_after_another(
         self, model: Network, positional: list[Value], node: ast.Call, frame: Frame

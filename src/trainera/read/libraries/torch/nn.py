@@ -18,6 +18,7 @@ from trainera.read.values import (
     LibraryObject,
     Many,
     Network,
+    Nodes,
     Parameters,
     Value,
 )
@@ -34,6 +35,28 @@ class Layers(TorchPart):
         if model.layer:
             return model.layer.startswith(("Sequential", "Linear", "Conv", *PAIR_LAYERS))
         return any(cls is None or self.has_layers(cls) for cls in model.classes)
+
+    def may_normalise(self, model: Network, within: Nodes = frozenset()) -> bool:
+        """Whether a network may have layers that use statistics of the batch."""
+        parts = [*model.inside, *model.alternatives]
+        if model.layer and not parts:
+            return "BatchNorm" in model.layer
+        classes = model.classes if not model.layer else ()
+        for cls in classes:
+            if cls is None and not parts:
+                return True  # made by a library
+            if cls is None or cls.node in within:
+                continue
+            owners = {owner.node for owner in self.machine.objects.lineage(cls)}
+            if any("BatchNorm" in ast.unparse(owner) for owner in owners):
+                return True
+            attributes = self.program.attributes.items()
+            held = [value for (node, _), value in attributes if node in owners]
+            if any(type(value) is LibraryObject for value in held):
+                return True
+            parts += [one for value in held for one in flat(value) if isinstance(one, Network)]
+            within |= owners
+        return any(self.may_normalise(part, within) for part in parts)
 
     def grown(self, node: ast.Call, function: ast.Attribute, owner: Network, frame: Frame) -> Value:
         """A container of layers is given some more."""
@@ -71,7 +94,8 @@ class Layers(TorchPart):
             return None
         positional, keywords = self.machine.calls.arguments(node, frame)
         if last in MADE:
-            return self.torch.losses.made(MADE[last], positional, keywords)
+            return self.torch.losses.make(MADE[last], node, frame)
+        self.torch.losses.settle([*node.args, *(word.value for word in node.keywords)], frame)
         if last == "DataParallel":
             first = positional[0] if positional else keywords.get("module", PLAIN)
             self.notes.parallels.mark(node, frame, "DataParallel")
