@@ -11,6 +11,7 @@ from trainera.read.source.lifetimes import made_here
 from trainera.read.source.syntax import entry
 from trainera.read.values import (
     PLAIN,
+    Class,
     Const,
     Count,
     Dictionary,
@@ -186,6 +187,8 @@ class Assignments(Part):
         for one in members_of(owner):
             self.machine.libraries.attribute_set(target, one, value, frame)
             cls = one.cls if isinstance(one, Object | Network) else None
+            if isinstance(one, Class | Object):
+                self.machine.writes.leaks(target, target.value, value, frame)
             if cls is not None:
                 self.machine.objects.set_attribute(cls, target.attr, value)
             elif expression is not None and holds_share(value):
@@ -216,6 +219,7 @@ class Assignments(Part):
             self.machine.writes.written(target, frame)
             self.machine.writes.filled(target, value, frame)
             return  # it stays a batch
+        self.machine.writes.leaks(target, target.value, value, frame)
         self.machine.libraries.item_set(target, value, frame)
         self.machine.gathering.evaluate(target.slice, frame)
         if expression is not None and holds_share(value):

@@ -48,6 +48,8 @@ class Methods(Part):
         if outlives and (holds_share(value) or self.machine.objects.of_a_batch(value)):
             value = self.machine.calls.gathered_arguments(node, frame)[-1]
         target = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if target is not None:
+            self.machine.writes.leaks(node, target, value, frame)
         if has_parameters(owner) and isinstance(target, ast.Name):
             self.machine.names.bind(target.id, put_together(owner, value), frame)
         elif isinstance(target, ast.Name) and value != PLAIN:
@@ -67,6 +69,9 @@ class Methods(Part):
             values = [*positional, *keywords.values()]
             if any(isinstance(value, Share) for value in values):
                 self.machine.libraries.given_rows(owner, node, values, frame)
+                if isinstance(frame.file.parents.get(node), ast.Expr):
+                    assert isinstance(node.func, ast.Attribute)
+                    self.machine.writes.leaks(node, node.func.value, Items(tuple(values)), frame)
                 if name.endswith("_") and _is_of_self(node.func):
                     self.machine.writes.remembers(node, values, frame)
                 return self.machine.unknown.assumed(node, values, frame)

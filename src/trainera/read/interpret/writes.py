@@ -6,6 +6,7 @@ from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import parts_of
 from trainera.read.values import Gathered, Nodes, Shard, Share, Value
+from trainera.read.values.contents import first_share, holds_share
 
 
 class Writes(Part):
@@ -52,8 +53,42 @@ class Writes(Part):
         shares = [value for value in values if isinstance(value, Share)]
         self.notes.trouble("network", "remembers", node, frame, shares[0].loaders)
 
+    def leaks(self, node: ast.AST, target: ast.expr, value: Value, frame: Frame) -> None:
+        """Inside a network: something of its batch is put where it outlives the call."""
+        if not frame.policy.inside_network or not holds_share(value):
+            return
+        root = target
+        while isinstance(root, ast.Attribute | ast.Subscript | ast.Call):
+            root = root.func if isinstance(root, ast.Call) else root.value
+        function = frame.file.function_of(node)
+        if not isinstance(root, ast.Name) or function is None or function.name == "__init__":
+            return
+        if not _is_made_in(function, root, target):
+            self.remembers(node, [first_share(value)], frame)
+
     def _writes_rows(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
         self.notes.trouble("weight", "rows-by-number", node, frame, loaders)
+
+
+def _is_made_in(function: ast.FunctionDef, root: ast.Name, target: ast.expr) -> bool:
+    """Whether what is written to is the function's own, or made anew by it."""
+    parameters = [one.arg for one in (*function.args.posonlyargs, *function.args.args)]
+    stored = [one for one in parts_of(function) if isinstance(getattr(one, "ctx", None), ast.Store)]
+    if parameters[:1] == [root.id] == ["self"]:
+        return any(isinstance(one, ast.Attribute) and _begins(target, one) for one in stored)
+    shared = [one for one in parts_of(function) if isinstance(one, ast.Global | ast.Nonlocal)]
+    if any(root.id in one.names for one in shared):
+        return False
+    return root.id in parameters or any(
+        isinstance(one, ast.Name) and one.id == root.id for one in stored
+    )
+
+
+def _begins(target: ast.expr, owner: ast.expr) -> bool:
+    """Whether a target is something of that owner, such as ``self.a[0]`` of ``self.a``."""
+    return f"{ast.unparse(target)}.".startswith(f"{ast.unparse(owner)}.") or ast.unparse(
+        target
+    ).startswith(f"{ast.unparse(owner)}[")
 
 
 def _changes(node: ast.AST, names: set[str]) -> bool:

@@ -77,6 +77,13 @@ class SourceFile:
             node = self.parents[node]
         return node
 
+    def function_of(self, node: ast.AST) -> ast.FunctionDef | None:
+        """The function that a node is part of."""
+        current: ast.AST | None = node
+        while current is not None and not isinstance(current, ast.FunctionDef):
+            current = self.parents.get(current)
+        return current
+
     def is_certain(self, node: ast.AST) -> bool:
         """Whether a node is run whenever the code around it is: no condition stands before it."""
         current: ast.AST | None = node
