@@ -135,6 +135,10 @@ class Assignments(Part):
                 )
             elif after is None:
                 share = first_share(before if holds_share(before) else value)
+                if isinstance(before, Shard):  # other names may stand for the same tensor
+                    self.notes.trouble(
+                        "weight", "changed-in-place", node, frame, share.loaders, name="this"
+                    )
                 after = Lost(share.loaders, "it is changed in place by something of another kind")
             self.assign(target, after, frame)
             return

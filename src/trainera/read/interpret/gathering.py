@@ -6,6 +6,7 @@ from typing import Any
 from trainera.read.facts import Escape
 from trainera.read.interpret.part import Part
 from trainera.read.interpret.state import Frame
+from trainera.read.source.file import SourceFile
 from trainera.read.source.syntax import parts_of
 from trainera.read.values import (
     PLAIN,
@@ -25,6 +26,14 @@ from trainera.read.values import (
 from trainera.read.values.contents import first_share, holds_share
 from trainera.read.values.join import join
 
+TAKES_OUT = {"pop", "popitem", "setdefault"}
+CHANGES = {
+    *("sort", "reverse", "remove", "insert", "append", "appendleft", "extend", "clear", "update"),
+    *("add", "discard", "fill", "put", "partition", "resize"),
+}
+"""Methods of lists, dictionaries, sets and arrays that change what they are called on."""
+CHANGERS = {"shuffle", "put", "place", "copyto", "putmask", "fill_diagonal", "put_along_axis"}
+"""Functions that change what they are given first."""
 TURNS = {"T", "mT", "t", "permute", "swapaxes", "swapdims", "transpose", "unsqueeze"}
 
 
@@ -59,6 +68,11 @@ class Gathering(Part):
             self.notes.plain.add(node, frame)
             return value
         self.notes.plain.drop(node, frame)
+        if _is_changed(node, frame.file):
+            # The whole is a copy, and the change would be lost with it.
+            share = first_share(value)
+            self.notes.trouble("metrics", "changed-copy", node, frame, share.loaders)
+            return PLAIN
         if isinstance(value, ShardShape) and isinstance(node, ast.Attribute):
             inner = self.machine.eval(node.value, frame)
             self.gather(node.value, inner, frame)
@@ -165,6 +179,22 @@ def _only_adds(key: ast.expr) -> bool:
     if isinstance(key, ast.Slice):
         return key.lower is key.upper is key.step is None
     return isinstance(key, ast.Constant) and key.value in (None, ...)
+
+
+def _is_changed(node: ast.expr, file: SourceFile) -> bool:
+    """Whether an expression is changed in place by the call that it is part of."""
+    above = file.parents.get(node)
+    call = file.parents.get(above) if above is not None else None
+    if isinstance(above, ast.keyword):
+        return above.arg == "out"
+    if isinstance(above, ast.Attribute) and isinstance(call, ast.Call) and call.func is above:
+        # Some tensors have methods of these names, too, which are called for what they give.
+        alone = isinstance(file.parents.get(call), ast.Expr)
+        return above.attr in TAKES_OUT or (above.attr in CHANGES and alone)
+    if isinstance(above, ast.Call) and above.args and above.args[0] is node:
+        called = ast.unparse(above.func)
+        return called.rpartition(".")[2] in CHANGERS or called.startswith("heapq.")
+    return False
 
 
 def _of_self(node: ast.AST) -> bool:

@@ -43,6 +43,11 @@ REFUSALS = {
         why="some of them are of one worker's share of the batch",
         do="name the variables in the code itself",
     ),
+    "changed-copy": Words(
+        what="something of a batch is changed in place here",
+        why="the whole batch's would be a copy, and the change lost with it",
+        do="make a new one instead, such as sorted(x) or x + [y], and give it a name",
+    ),
     "object-handed-over": Words(
         what="an object that holds something of a batch is kept or handed over here",
         why="what is done with it there cannot be seen",

@@ -319,7 +319,7 @@ class Tensors(Library):
             return Many(Items((PLAIN, owner)))
         if name in ("values", "keys") and owner.nested:
             return Many(owner if name == "values" else PLAIN)
-        return owner if name == "get" and owner.nested else None
+        return owner if name in ("get", "pop") and owner.nested else None
 
     def _size(self, node: ast.Call, owner: Shard, arguments: list[Value], frame: Frame) -> Value:
         shape = indexing.shape_of(owner)
