@@ -51,6 +51,7 @@ class Comprehensions(Part):
         for generator in node.generators:
             given = self.machine.eval(generator.iter, frame)
             iterable = self.machine.special.iterated(generator.iter, given, frame)
+            self.machine.loops.by_rows(generator.iter, (iterable,), frame)
             if isinstance(iterable, Loader | BatchIterable):
                 loaders = loaders_of(iterable)
                 text = self.machine.loops.text_of(generator.iter, loaders, frame)

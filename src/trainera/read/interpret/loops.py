@@ -1,6 +1,7 @@
 """Loops, read to their fixed point; those over batches among them."""
 
 import ast
+from collections.abc import Sequence
 
 from trainera.read.facts import CURRENT, LoopFact
 from trainera.read.interpret.outliving import holds_lost, stale
@@ -26,6 +27,7 @@ class Loops(Part):
             self._some_batches(node, iterable, frame)
         if not is_batches(iterable):
             self.machine.writes.written_one_by_one(node, iterable, frame)
+            self.by_rows(node.iter, (iterable,), frame)
             if isinstance(iterable, Shard) and is_structure(node.iter, iterable, frame.file):
                 iterable = Many(iterable)
             elif holds_share(iterable) and not isinstance(iterable, Items | Many):
@@ -41,6 +43,13 @@ class Loops(Part):
         loop = self.batch_loop(node, loaders, self.text_of(node.iter, loaders, frame), frame)
         loop.lingers = self.machine.outliving.held_elsewhere(node, frame)
         self._loop(node, node.body, node.orelse, frame, node.target, element(iterable), loop)
+
+    def by_rows(self, node: ast.expr, values: Sequence[Value], frame: Frame) -> None:
+        """Inside a network: rows are gone through one by one, and may be told what came before."""
+        if frame.policy.inside_network and any(
+            isinstance(one, Shard) and not one.nested and one.dim in (0, None) for one in values
+        ):
+            self.notes.unsure_of(node, frame)
 
     def _some_batches(self, node: ast.For | ast.AsyncFor, iterable: Union, frame: Frame) -> None:
         """A loop over one of several things, of which some give batches."""

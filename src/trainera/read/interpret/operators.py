@@ -72,6 +72,8 @@ class Operators(Part):
         if blend is not None:
             return blend
         result = figures.binary(operator, left, right)
+        if frame.policy.inside_network and {Count, Shard} == {type(left), type(right)}:
+            self.notes.unsure_of(left_node, frame)
         if isinstance(result, Value):
             for node in (left_node, right_node):
                 self.notes.escapes.drop(node, frame)

@@ -7,7 +7,9 @@ from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import entry, is_entry
 from trainera.read.values import (
+    Count,
     Object,
+    Share,
     Value,
 )
 from trainera.read.values.gathered import gathered_of, sized
@@ -28,6 +30,11 @@ class Subscripts(Part):
 
     def of(self, owner: Value, site: Site[ast.Subscript]) -> Value:
         """The item of a value."""
+        if site.frame.policy.inside_network and not isinstance(owner, Share):
+            keys = (self.machine.eval(part, site.frame) for part in _parts(site.node.slice))
+            if any(isinstance(key, Count) for key in keys):
+                # What is taken may hang on how many rows there are.
+                self.notes.unsure_of(site.node, site.frame)
         known = self.machine.libraries.item(site.node, owner, site.frame)
         return known if known is not None else owner.index(site)
 

@@ -51,9 +51,11 @@ class Unknown(Part):
             made = sized(made)
         return made if isinstance(made, Gathered | PerWorker) else LibraryObject(node, name)
 
-    def assumed(self, node: ast.AST, values: list[Value], frame: Frame) -> Value:
+    def assumed(self, node: ast.expr, values: list[Value], frame: Frame) -> Value:
         """Inside a network, what is not known is taken to treat rows one by one."""
         shares = [value for value in values if isinstance(value, Share)]
+        if any(isinstance(value, Count) for value in shares):
+            self.notes.unsure_of(node, frame)
         models = frozenset().union(*(share.models for share in shares))
         met = compatibility.meets_rows(*values)
         lost = compatibility.recombined(met) if met else compatibility.mixed(*shares)

@@ -59,6 +59,8 @@ class Python(Library):
         if name in GONE_THROUGH:
             special = self.machine.special
             positional = [special.iterated(node, value, frame) for value in positional]
+        if name in GONE_THROUGH or name in COLLECTORS:
+            self.machine.loops.by_rows(node, positional, frame)
         first = positional[0] if positional else PLAIN
         asked = self.machine.special.builtin(name, positional, frame)
         if asked is not None:

@@ -46,6 +46,14 @@ def method(name: str, *, array: bool = False) -> Operation | None:
     return (numpy.method(name) if array else None) or operations.method(name)
 
 
+TAKES_SIZES = {
+    *("zeros", "ones", "empty", "full", "rand", "randn", "randint", "normal", "Size", "tile"),
+    *("new_zeros", "new_ones", "new_empty", "new_full", "expand", "repeat", "view", "reshape"),
+    *("broadcast_to", "unflatten", "repeat_interleave"),
+}
+"""What takes the number of rows for a size."""
+
+
 class Tensors(Library):
     """What is done to parts of a batch, and to what was gathered of it."""
 
@@ -190,6 +198,7 @@ class Tensors(Library):
         shares = [part for part in inside if isinstance(part, Share)]
         if not shares:
             return None
+        self._sized(node, last, shares, frame)
         known = operation(name)
         outcome: Outcome | None = self._outcome(known, last, positional, keywords)
         result = self._settled(outcome or UNKNOWN, node, inside, frame)
@@ -264,8 +273,16 @@ class Tensors(Library):
         values = [part for value in (*positional, *keywords.values()) for part in flat(value)]
         if not any(isinstance(value, Share) for value in values):
             return None
+        self._sized(node, name, values, frame)
         outcome = self._outcome(known, name, [owner, *positional], keywords)
         return self._settled(outcome or UNKNOWN, node, values, frame)
+
+    def _sized(self, node: ast.Call, name: str, values: Sequence[Value], frame: Frame) -> None:
+        """Inside a network: the number of rows is used for something else than a size."""
+        if frame.policy.inside_network and name not in TAKES_SIZES:
+            shares = [value for value in values if isinstance(value, Share)]
+            if any(isinstance(value, Count) for value in shares):
+                self.notes.unsure_of(node, frame)
 
     def _changed_to_rows(self, node: ast.Call, name: str, frame: Frame) -> None:
         """A tensor that outlives the batch is filled with its rows, or made as long."""
