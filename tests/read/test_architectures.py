@@ -158,7 +158,7 @@ def test_a_network_around_one_of_a_library(layer: str) -> None:
     added = beyond(imports="import zoo", model=model)
     # Which layers it has is not known: there may be batch statistics among them.
     assert added == [
-        "crew.try_networks()",
+        "crew.try_networks(batch_first=True)",
         "model = DistributedDataParallel(crew.batchnorm(Net()), broadcast_buffers=False)",
     ]
 

@@ -22,7 +22,7 @@ from trainera.crew.picking import leaves, masks_in, picked, row_places
 from trainera.crew.state import CREW
 from trainera.crew.streams import RandomNumbers
 
-APART, MIXES, UNDECIDED = "apart", "mixes", "undecided"
+APART, MIXES, TURNED, UNDECIDED = "apart", "mixes", "turned", "undecided"
 TOLERANCES = {torch.float64: 1e-6, torch.float32: 1e-3}
 ROUGH = 0.05
 MOST_VIEWS = 4
@@ -32,8 +32,11 @@ FAINT = 0.01
 """Parameters below that may be there to let a branch begin with nothing."""
 
 
-def tried(module: Any, args: Any, kwargs: Any, rows: int) -> str:
-    """Whether what a network, a copy, makes of a row depends on the other rows."""
+def tried(module: Any, args: Any, kwargs: Any, rows: int, batch_first: bool = False) -> str:
+    """Whether what a network, a copy, makes of a row depends on the other rows.
+
+    Or whether the batch is not where it should be in the results, if it should be in front.
+    """
     if rows < 2:
         return UNDECIDED
     for views in range(1, MOST_VIEWS + 1):
@@ -43,14 +46,20 @@ def tried(module: Any, args: Any, kwargs: Any, rows: int) -> str:
     else:
         return UNDECIDED  # there are no rows of the batch in it
     # Several views of each sample come one view after the other, or one sample after the other.
-    found = {verdict_on(module, args, kwargs, rows, views, places)}
+    found = {verdict_on(module, args, kwargs, rows, views, places, batch_first)}
     if views > 1:
-        found.add(verdict_on(module, args, kwargs, rows, -views, places))
-    return next(one for one in (APART, UNDECIDED, MIXES) if one in found)
+        found.add(verdict_on(module, args, kwargs, rows, -views, places, batch_first))
+    return next(one for one in (APART, UNDECIDED, TURNED, MIXES) if one in found)
 
 
 def verdict_on(
-    module: Any, args: Any, kwargs: Any, rows: int, views: int, places: dict[int, tuple[int, ...]]
+    module: Any,
+    args: Any,
+    kwargs: Any,
+    rows: int,
+    views: int,
+    places: dict[int, tuple[int, ...]],
+    batch_first: bool,
 ) -> str:
     numbers = RandomNumbers()
     # A mask of steps by steps has nothing to do with the rows, though it may be of their size.
@@ -66,12 +75,12 @@ def verdict_on(
             with apart_from_the_run():
                 network = prepared(module, exact)
                 trial = Trial(network, (args, kwargs), rows, views, taken, numbers, exact)
-                found = trial.verdict()
+                found = trial.verdict(batch_first)
         except Exception:  # the network's own: it cannot be asked this way
             found = UNDECIDED
         finally:
             numbers.put_back()
-        if found == APART or (found == MIXES and not masks):
+        if found == APART or (found in (MIXES, TURNED) and not masks):
             return found
         verdict = found if verdict == UNDECIDED else verdict
     return verdict
@@ -200,7 +209,7 @@ class Trial:
         call = getattr(network, vars(network).get(METHOD, "__call__"))
         return list(leaves(call(*args, **kwargs)))
 
-    def verdict(self) -> str:
+    def verdict(self, batch_first: bool = False) -> str:
         first, second = self.first, self.second
         if self.alike(first, second):
             return UNDECIDED
@@ -209,37 +218,26 @@ class Trial:
         draws = self.numbers.moved()
         parts = [self.run(first), self.run(second)]
         others: list[list[Any]] = []
-        if not draws and self.reorders(whole):
-            return MIXES
+        # Parts of two or three rows may by chance be in the order that the network puts them in.
+        backwards = [None] * len(whole) if draws else self.run([*first, *second][::-1])
         if draws:
             for index in ([*first, *cycled(first, second)], [*cycled(second, first), *second]):
                 others.append(self.run(index))
                 if after.moved():  # how much it draws hangs on the rows
                     return UNDECIDED
         verdicts = set()
-        for results in zip(whole, *parts, *others, strict=True):
+        # Rows that count others of their kind give themselves away where each is there twice.
+        copies = [None] * len(whole) if draws else self.run([*first, *second] * 2)
+        for doubled, turned, *results in zip(
+            copies, backwards, whole, *parts, *others, strict=True
+        ):
             if isinstance(results[0], PackedSequence):
                 verdicts.add(UNDECIDED)
             elif results[0].is_floating_point() or results[0].is_complex():
-                verdicts.add(judged(results, len(first), len(second)))
-        return next((one for one in (MIXES, UNDECIDED, APART) if one in verdicts), UNDECIDED)
-
-    def reorders(self, whole: list[Any]) -> bool:
-        """Whether rows in reverse order give something else than the results in reverse order.
-
-        Parts of two or three rows may be in the order by chance that the network puts them in.
-        """
-        rows = [*self.first, *self.second]
-        backwards = self.run(rows[::-1])
-        for one, other in zip(whole, backwards, strict=True):
-            if isinstance(one, PackedSequence) or one.shape != other.shape:
-                return False
-            numbers = one.is_floating_point() or one.is_complex()
-            along = [place for place, size in enumerate(one.shape) if size == len(rows)]
-            if numbers and along and torch.isfinite(one).any():
-                if not any(close(one, other.flip(place)) for place in along):
-                    return True
-        return False
+                sizes = len(first), len(second)
+                verdicts.add(judged(results, turned, doubled, *sizes, batch_first))
+        order = (MIXES, TURNED, UNDECIDED, APART)
+        return next((one for one in order if one in verdicts), UNDECIDED)
 
     def alike(self, first: list[int], second: list[int]) -> bool:
         """Whether the two parts hold the same: then nothing can be told of them."""
@@ -256,8 +254,18 @@ def cycled(rows: list[int], places: list[int]) -> list[int]:
     return [rows[number % len(rows)] for number in range(len(places))]
 
 
-def judged(results: tuple[torch.Tensor, ...], first: int, second: int) -> str:
-    """What one tensor of the results tells: of all rows, of parts, and with some rows replaced."""
+def judged(
+    results: list[torch.Tensor],
+    turned: torch.Tensor | None,
+    doubled: torch.Tensor | None,
+    first: int,
+    second: int,
+    batch_first: bool,
+) -> str:
+    """What one tensor of the results tells: of all rows, of parts, and with some rows replaced.
+
+    And of the rows in reverse order, and each of them twice, unless random numbers go with them.
+    """
     whole, one, rest, *others = results
     if not one.dim() == rest.dim() == whole.dim() or not torch.isfinite(whole).any():
         return UNDECIDED
@@ -266,8 +274,10 @@ def judged(results: tuple[torch.Tensor, ...], first: int, second: int) -> str:
     if not along:
         if others:
             return UNDECIDED
-        mean = (one * first + rest * second) / (first + second)
-        return APART if close(whole, mean) or close(whole, one + rest) else MIXES
+        kinds = figure_kinds(whole, one, rest, first, second)
+        if doubled is not None and doubled.shape == whole.shape:
+            kinds &= figure_kinds(doubled, whole, whole, 1, 1)
+        return APART if kinds else MIXES
     if any(shapes[place][0] != shapes[place][1] + shapes[place][2] for place in along):
         return UNDECIDED
     if any(other.shape != whole.shape for other in others):
@@ -275,11 +285,28 @@ def judged(results: tuple[torch.Tensor, ...], first: int, second: int) -> str:
     if len(along) > 1:
         return MIXES  # each row with each other
     made = assembled(results, along[0], first, second)
-    return APART if any(close(whole, each) for each in made) else MIXES
+    if not any(close(whole, each) for each in made):
+        return MIXES
+    if turned is not None and turned.shape == whole.shape:
+        if whole.shape[along[0]] == first + second and not close(whole, turned.flip(along[0])):
+            return MIXES
+    rows = first + second
+    if doubled is not None:
+        if judged([doubled, whole, whole], None, None, rows, rows, False) == MIXES:
+            return MIXES
+    return TURNED if batch_first and along[0] else APART
+
+
+def figure_kinds(
+    whole: torch.Tensor, one: torch.Tensor, rest: torch.Tensor, first: int, second: int
+) -> set[str]:
+    """What a figure may be of those of the parts: their mean, their sum."""
+    mean = (one * first + rest * second) / (first + second)
+    return {name for name, made in (("mean", mean), ("sum", one + rest)) if close(whole, made)}
 
 
 def assembled(
-    results: tuple[torch.Tensor, ...], place: int, first: int, second: int
+    results: list[torch.Tensor], place: int, first: int, second: int
 ) -> Iterator[torch.Tensor]:
     """The whole result made of what belongs to each part: one after the other, or by turns."""
     whole, one, rest, *others = results

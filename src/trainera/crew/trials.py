@@ -15,7 +15,7 @@ import torch
 from torch.nn.modules import module as hooks
 from torch.nn.parallel import DistributedDataParallel
 
-from trainera.crew.independence import MIXES, UNDECIDED, double_of, tried
+from trainera.crew.independence import MIXES, TURNED, UNDECIDED, double_of, tried
 from trainera.crew.picking import rebuilt
 from trainera.crew.rows import duplicate
 from trainera.crew.state import CREW
@@ -29,9 +29,13 @@ REFUSED = 3
 """The status of a run that is refused (see `trainera --help`)."""
 
 
-def try_networks() -> None:
-    """Has all networks tried in the first steps, whatever the batches come from."""
+def try_networks(*, batch_first: bool = False) -> None:
+    """Has all networks tried in the first steps, whatever the batches come from.
+
+    With `batch_first` the batch has to be the first dimension of what they give, too.
+    """
     TRIALS.asked = True
+    TRIALS.batch_first = batch_first
     TRIALS.begun = True
 
 
@@ -40,6 +44,7 @@ class Trials:
 
     def __init__(self) -> None:
         self.asked = False
+        self.batch_first = False
         self.begun = False
         """Whether there is a loop in which networks are tried: the same on every worker."""
         self.verdicts: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
@@ -129,10 +134,16 @@ class Trials:
         network, (double, args), self._copy = innermost(module), self._copy, None
         verdict = UNDECIDED
         for rows in rows_of_open_loops() if double is not None else ():
-            verdict = tried(double, args, kwargs, rows)
+            verdict = tried(double, args, kwargs, rows, self.batch_first)
             if verdict != UNDECIDED:
                 break
         self.verdicts.setdefault(network, []).append(verdict)
+        if verdict == TURNED and not self.found:
+            self.found = (
+                f"trainera: {place_of_call()}: the batch is not the first dimension of what "
+                f"{type(network).__name__} gives, and the code does not tell where it is; nothing "
+                "has been learned yet. Have it return the batch first (transpose(0, 1))"
+            )
         if verdict == MIXES and not self.found:
             self.found = (
                 f"trainera: {place_of_call()}: what {type(network).__name__} makes of a row "

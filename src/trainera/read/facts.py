@@ -252,6 +252,8 @@ class Facts:
     """Some network uses batch statistics."""
     normalising: set[ast.AST] = field(default_factory=set)
     """Networks that may do so, given a batch while they are not in evaluation mode."""
+    guessed: bool = False
+    """Where the batch lies in what some network gives was not seen: in front, as it went in."""
     hidden: bool = False
     """Some network has layers that cannot be seen."""
     draws: bool = False

@@ -237,7 +237,8 @@ def test_layers_that_are_told_where_the_batch_is(layer: str) -> None:
 def test_what_combines_samples_by_the_rank_of_a_tensor_is_tried(layer: str, call: str) -> None:
     """Of two dimensions, the first is the sequence that a recurrent layer goes along."""
     added = beyond(model=network(call, layers=f"self.mix = {layer}"))
-    assert added == ["crew.try_networks()", wrapped("Net()")]
+    assert added[0].startswith("crew.try_networks(")
+    assert added[1:] == [wrapped("Net()")]
 
 
 @pytest.mark.parametrize(

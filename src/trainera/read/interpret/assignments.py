@@ -193,8 +193,13 @@ class Assignments(Part):
             cls = one.cls if isinstance(one, Object | Network) else None
             if isinstance(one, Class | Object):
                 self.machine.writes.leaks(target, target.value, value, frame)
-            if cls is not None:
+            setter = self.machine.objects.setter(one, target.attr)
+            if setter is not None:
+                self.machine.functions.run(setter, [value], {}, frame)
+            elif cls is not None:
                 self.machine.objects.set_attribute(cls, target.attr, value)
+            elif isinstance(one, Class) and not holds_share(value):
+                self.machine.objects.set_attribute(one, target.attr, value)
             elif expression is not None and holds_share(value):
                 self.machine.gathering.gather(expression, value, frame)
 

@@ -197,6 +197,10 @@ class Notes:
         """Networks that may use statistics of the batch are given one."""
         self.facts.normalising |= networks
 
+    def guesses_layout(self) -> None:
+        """Where the batch lies in what a network gives is not seen."""
+        self.facts.guessed = True
+
     def hides_layers(self) -> None:
         """Some network has layers that cannot be seen."""
         self.facts.hidden = True

@@ -88,6 +88,15 @@ class Objects(Part):
             return Function(method, cls.module, owner=cls.node)
         return found
 
+    def setter(self, owner: Value, name: str) -> Function | None:
+        """What is called when a property of an object is set."""
+        for cls in self.lineage(owner.cls) if isinstance(owner, Object) else ():
+            for part in cls.node.body:
+                if isinstance(part, ast.FunctionDef) and part.name == name:
+                    if f"{name}.setter" in map(ast.unparse, part.decorator_list):
+                        return Function(part, cls.module, bound=owner, owner=cls.node)
+        return None
+
     def set_attribute(self, cls: Class, name: str, value: Value) -> None:
         old = self.program.attributes.get((cls.node, name))
         if isinstance(value, Network) and (cls.node, name) in self.program.wrapped_attributes:

@@ -75,6 +75,9 @@ class Statements(Part):
     def do_raise(self, node: ast.Raise, frame: Frame) -> None:
         if node.exc is not None:
             self.machine.gathering.evaluate(node.exc, frame)
+            if isinstance(node.exc, ast.Call):  # whoever catches it may look at what is in it
+                for part in (*node.exc.args, *(word.value for word in node.exc.keywords)):
+                    self.machine.gathering.evaluate(part, frame)
         frame.env = None
 
     def do_try(self, node: ast.Try, frame: Frame) -> None:
@@ -128,6 +131,10 @@ class Statements(Part):
         for target in node.targets:
             if isinstance(target, ast.Name) and frame.env is not None:
                 frame.env.pop(target.id, None)
+            if isinstance(target, ast.Attribute | ast.Subscript):
+                owner = self.machine.eval(target.value, frame)
+                name = "__delattr__" if isinstance(target, ast.Attribute) else "__delitem__"
+                self.machine.special.ask(owner, name, [PLAIN], frame)
 
     def do_assert(self, node: ast.Assert, frame: Frame) -> None:
         if _checks_shape(node.test):

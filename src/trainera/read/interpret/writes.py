@@ -79,9 +79,9 @@ def _is_made_in(function: ast.FunctionDef, root: ast.Name, target: ast.expr) -> 
     shared = [one for one in parts_of(function) if isinstance(one, ast.Global | ast.Nonlocal)]
     if any(root.id in one.names for one in shared):
         return False
-    return root.id in parameters or any(
-        isinstance(one, ast.Name) and one.id == root.id for one in stored
-    )
+    if root.id in parameters:
+        return function.name != "forward"  # which others call with what is theirs
+    return any(isinstance(one, ast.Name) and one.id == root.id for one in stored)
 
 
 def _begins(target: ast.expr, owner: ast.expr) -> bool:

@@ -15,6 +15,7 @@ from trainera.read.values import (
     Const,
     Count,
     Dictionary,
+    Function,
     Gathered,
     HashOrdered,
     Items,
@@ -85,6 +86,10 @@ class Python(Library):
         self.machine.libraries.arguments_in_order(name, node, frame)
         if name not in ("print", "isinstance", "hasattr", "getattr", "setattr", "type", "repr"):
             self.machine.agreement.needed_by_all(node, positional, frame)
+        if name == "setattr" and len(positional) == 3:
+            return self._set_attribute(node, positional, frame)
+        if name in ("sorted", "min", "max", "map", "filter"):
+            self._called_back(name, positional, keywords, frame)
         if name == "vars" and isinstance(first, OwnModule):
             return self.machine.namespaces.namespace(first.name)
         if name in ("eval", "exec") or is_namespace(node):
@@ -161,6 +166,30 @@ class Python(Library):
         if name in ("set", "frozenset") and not isinstance(made, Gathered):
             return HashOrdered()
         return made
+
+    def _set_attribute(self, node: ast.Call, given: list[Value], frame: Frame) -> Value:
+        """``setattr(owner, name, value)`` is an assignment, if its name can be told."""
+        owner, _, value = node.args
+        called = given[1].value if isinstance(given[1], Const) else "…"
+        target = ast.Attribute(value=owner, attr=str(called), ctx=ast.Store())
+        ast.copy_location(target, node)
+        for part in (target, owner):
+            frame.file.parents.setdefault(part, node)
+        self.machine.assignments.assign(target, given[2], frame, value)
+        return PLAIN
+
+    def _called_back(
+        self, name: str, positional: list[Value], keywords: dict[str, Value], frame: Frame
+    ) -> None:
+        """A function of the script's that is called for every item, for its effects."""
+        called = keywords.get("key", PLAIN) if name not in ("map", "filter") else positional[0]
+        items = positional[1:] if name in ("map", "filter") else positional
+        if isinstance(called, Function):
+            iterated = self.machine.special.iterated
+            given = [element(iterated(called.node, one, frame)) for one in items]
+            several = name == "map" or len(given) == 1
+            for arguments in [given] if several else [[one] for one in given]:
+                self.machine.functions.run(called, arguments, {}, frame)
 
     def _is_part_of_rows(self, node: ast.expr, frame: Frame) -> bool:
         """``int(windows.shape[0] / 49)``: so many rows as each of 49 windows of an image has."""

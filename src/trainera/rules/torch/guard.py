@@ -3,7 +3,8 @@
 **What.** One statement, `crew.try_networks()`, is added after the worker has joined the crew.
 
 **Why.** Whether `softmax(dim=-2)` or `nn.GRU(…)` looks from sample to sample depends on how many
-dimensions a tensor has, which the source does not always say. In a network that does so, a slice
+dimensions a tensor has, which the source does not always say. Nor is it seen what becomes of rows
+that are gone through one by one, or taken by their number. In a network that does so, a slice
 of a batch gives something else than the batch, and every worker would learn something else.
 
 **Example.**
@@ -22,6 +23,9 @@ number is drawn, nothing that the network keeps is touched, what it prints is dr
 Layers of torch's own are tried in evaluation mode, which takes chance and batch statistics (see
 `batchnorm`) out. Where the script's own layers draw random numbers, the same are drawn again, and
 rows are replaced by others instead of left out.
+
+Where the code does not tell, either, which dimension of what a network returns is the batch, it
+has to be the first one, as it went in: `crew.try_networks(batch_first=True)` tries that as well.
 
 **Limits.** What cannot be decided that way is let pass: a network for one batch size only, one that
 returns whole numbers alone, a figure computed with random numbers, a slice whose rows are all alike
@@ -48,7 +52,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
         NAME,
         facts.script,
         first_deed(facts.script, facts.files),
-        before("crew.try_networks()"),
+        before(f"crew.try_networks({'batch_first=True' if facts.guessed else ''})"),
         "networks are tried in the first steps: what is noted under `guard` may mix samples",
         (CREW,),
     )
@@ -57,6 +61,6 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             rule=NAME,
             place=records[0].file.place(node),
             what=f"{records[0].what}: tried when it runs",
-            why="whether it looks from sample to sample depends on the dimensions of a tensor; if "
-            "it does, the run ends before anything is learned, with status 3",
+            why="whether it looks from sample to sample cannot be told from the code; if it does, "
+            "the run ends before anything is learned, with status 3",
         )

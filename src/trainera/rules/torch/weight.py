@@ -67,6 +67,11 @@ REFUSALS = {
         why="after '{name}' it would hold those of the whole batch on every worker",
         do="make a new tensor for each batch",
     ),
+    "library-changed": Words(
+        what="a name of a library is given another meaning",
+        why="what a call of it does can no longer be told",
+        do="call the function by a name of its own",
+    ),
     "loss-changed": Words(
         what="the loss function is changed after it was made",
         why="how it reduces can no longer be told",

@@ -18,6 +18,7 @@ from trainera.read.libraries.torch.wrapping import Wrapping
 from trainera.read.ops.parts import MOVES
 from trainera.read.values import (
     PLAIN,
+    Choice,
     Class,
     Const,
     FirstOnly,
@@ -27,15 +28,16 @@ from trainera.read.values import (
     LibraryObject,
     LossFunction,
     Many,
-    Mean,
     Network,
     Nodes,
     Optimizer,
     Parameters,
+    PartialCall,
     PerWorker,
     Qualified,
+    Shard,
     Share,
-    Sum,
+    Union,
     Value,
 )
 from trainera.read.values.contents import first_share, holds_share, networks_in
@@ -59,6 +61,8 @@ def same_role(one: str, other: str) -> str | None:
 
 SAME_ROLE.append(same_role)
 
+PATCHES = Function | Class | Choice | Union | PartialCall | Network
+"""What would do something else under a library's name."""
 LOOKS = {"parameters", "named_parameters", "state_dict", "buffers", "named_buffers", "modules"}
 """Methods of a loss function that leave it as it is."""
 
@@ -152,7 +156,7 @@ class Torch(Library):
         name = function.attr
         if name in ("append", "extend") and isinstance(function.value, ast.Subscript):
             self.optimizers.sorted_into_groups(node, function.value, frame)
-        if name in GRADIENT_HOOKS and frame.policy.watches_networks:
+        if name in GRADIENT_HOOKS and (frame.policy.watches_networks or isinstance(owner, Share)):
             self.autograd.hooked(node, frame)
         if isinstance(owner, Network):
             return self.networks.method(node, function, owner, frame)
@@ -196,6 +200,8 @@ class Torch(Library):
             return self.networks.attribute(node, owner, frame)
         if isinstance(owner, Parameters) and node.attr == "grad" and frame.policy.watches_networks:
             return self.autograd.gradient_read(node, owner.models, frame)
+        if isinstance(owner, LossFunction) and node.attr == "__dict__":
+            self.losses.altered(node, frame)
         return None
 
     def item(self, node: ast.Subscript, owner: Value, frame: Frame) -> Value | None:
@@ -277,6 +283,8 @@ class Torch(Library):
     ) -> None:
         if isinstance(owner, LossFunction):
             self.losses.altered(target, frame)
+        if isinstance(owner, Qualified) and isinstance(value, PATCHES):
+            self.notes.trouble("weight", "library-changed", target, frame, frozenset())
         if target.attr == "requires_grad":
             self.optimizers.frees(target, owner, frame)
             if type(owner) in TENSORS and isinstance(target.value, ast.Name):
@@ -285,7 +293,7 @@ class Torch(Library):
         if isinstance(owner, Network) and not owner.part:
             self.wrapping.altered(target, owner, value, frame)
         if isinstance(owner, Network) and owner.cls is not None and frame.policy.inside_network:
-            if isinstance(value, Mean | Sum):
+            if isinstance(value, Share) and not isinstance(value, Shard):
                 self.machine.writes.remembers(target, [value], frame)
 
     def item_set(self, target: ast.Subscript, value: Value, frame: Frame) -> None:

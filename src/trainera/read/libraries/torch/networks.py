@@ -171,7 +171,12 @@ class Networks(TorchPart):
             return add_network(uneven, model, node, bypass=False)
         if result is not None:
             if any(isinstance(one, Shard) and one.dim is None for one in flat(result)):
+                if any(one.dim != 0 for one in inside) and frame.policy.gathers:
+                    why = "where the batch lies in what the network gives cannot be told"
+                    return add_network(Lost(inside[0].loaders, why), model, node, bypass=False)
                 self.notes.unsure_of(node, frame)
+                if frame.policy.gathers:
+                    self.notes.guesses_layout()
             result = in_parts(batch_first(result), max(parts))
         if result is None or not holds_share(result):
             lost = compatibility.mixed(*values)

@@ -22,7 +22,7 @@ from trainera.read.values import (
     Parameters,
     Value,
 )
-from trainera.read.values.contents import flat, is_given, networks_held, put_together
+from trainera.read.values.contents import flat, networks_held, put_together
 
 CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict"})
 
@@ -88,6 +88,8 @@ class Layers(TorchPart):
     def make(self, name: str, last: str, node: ast.Call, frame: Frame) -> Value | None:
         if name.startswith("torch.nn.functional.") and last in LOSSES:
             return self.torch.losses.function(last, node, frame)
+        if name.startswith("torch.nn.functional.embedding"):
+            self._watch_counting(node, frame)
         if name.startswith(("torch.nn.functional.", "torch.nn.init.", "torch.nn.utils.")):
             return None
         if not last[:1].isupper():
@@ -106,7 +108,8 @@ class Layers(TorchPart):
             return put_together(*positional, *keywords.values())
         if "BatchNorm" in last:
             self.notes.uses_statistics()
-        if last.startswith("Lazy") or is_given(keywords.get("max_norm")):
+        self._watch_counting(node, frame)
+        if last.startswith("Lazy"):
             self.notes.trouble("network", "layer-learns-shape", node, frame, frozenset())
         given = flat(Items((*positional, *keywords.values())))
         if last in CONTAINERS and any(type(value) in (Value, LibraryObject) for value in given):
@@ -122,6 +125,16 @@ class Layers(TorchPart):
             inside=held,
             ordered=ordered,
         )
+
+    def _watch_counting(self, node: ast.Call, frame: Frame) -> None:
+        """Embeddings that are changed, or weighed, by how often a slice asks for each."""
+        given = {word.arg: word.value for word in node.keywords}
+        for word, default in (("max_norm", None), ("scale_grad_by_freq", False)):
+            value = given.get(word)
+            if value is not None and not (
+                isinstance(value, ast.Constant) and value.value is default
+            ):
+                self.notes.trouble("network", "layer-learns-shape", node, frame, frozenset())
 
     def unseen(self, value: Value) -> None:
         """Something of a library is given a batch: if it has layers, they cannot be seen."""
