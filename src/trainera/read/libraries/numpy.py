@@ -3,7 +3,7 @@
 Names are those of numpy without ``numpy.``. Every entry is tried against numpy itself.
 """
 
-from trainera.read.ops import along, elementwise, joining, products, reductions, reshaping
+from trainera.read.ops import along, elementwise, joining, products, reductions, reshaping, turning
 from trainera.read.ops.table import Operation, Table
 
 NUMPY = Table("numpy")
@@ -89,9 +89,9 @@ NUMPY.add("reshape", reshaping.view, "a, *shape", keeps_mask=True)
 NUMPY.add("ravel flatten", reshaping.flatten_all, "a", keeps_mask=True)
 NUMPY.add("squeeze", reshaping.squeeze, "a, dim=None", keeps_mask=True)
 NUMPY.add("expand_dims", reshaping.unsqueeze, "a, dim", keeps_mask=True)
-NUMPY.add("transpose", reshaping.permuted_or_reversed, "a, *dims", keeps_mask=True)
-NUMPY.add("swapaxes", reshaping.transpose, "a, dim0, dim1", keeps_mask=True)
-NUMPY.add("moveaxis", reshaping.movedim, "a, source, destination", keeps_mask=True)
+NUMPY.add("transpose", turning.permuted_or_reversed, "a, *dims", keeps_mask=True)
+NUMPY.add("swapaxes", turning.transpose, "a, dim0, dim1", keeps_mask=True)
+NUMPY.add("moveaxis", turning.movedim, "a, source, destination", keeps_mask=True)
 NUMPY.add("split array_split", reshaping.pieces(), "ary, indices_or_sections, dim=0")
 NUMPY.add("tile", reshaping.repeat, "A, *sizes", keeps_mask=True)
 

@@ -1,4 +1,4 @@
-"""Operations that move dimensions, or cut a tensor into others: where does the batch go?"""
+"""Tensors in another shape, or cut into several: where does the batch go?"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,7 +14,7 @@ from trainera.read.ops.layout import (
     with_new,
     without,
 )
-from trainera.read.ops.outcome import MIXED, UNKNOWN, Outcome, unless_mixed
+from trainera.read.ops.outcome import MIXED, UNKNOWN, Outcome
 from trainera.read.ops.signature import ALL, Bound, number_of
 from trainera.read.values import PLAIN, Count, Items, Many, Shard, Share, Value
 
@@ -123,80 +123,6 @@ def unsqueeze(shard: Shard, call: Bound) -> Outcome:
     return with_new(shard, places[0]) if places and len(places) == 1 else UNKNOWN
 
 
-def _turn(shard: Shard, one: int | None, other: int | None) -> Outcome:
-    """Two dimensions change places."""
-    if one is None or other is None:
-        return UNKNOWN
-    shard = named(shard, (one, other))
-    sides = side(shard, one), side(shard, other)
-    if None in sides:
-        # Of the last two dimensions, say, where there may be no others.
-        return unless_mixed(shard) if 0 not in sides and shard.dim == 0 else UNKNOWN
-    if sides == (0, 0) or 0 not in sides:
-        return shard
-    return at(shard, other if sides[0] == 0 else one, shard.rank, shard.least)
-
-
-@sharded
-def transpose(shard: Shard, call: Bound) -> Outcome:
-    return _turn(shard, call.number("dim0"), call.number("dim1"))
-
-
-@sharded
-def permuted_or_reversed(shard: Shard, call: Bound) -> Outcome:
-    """Numpy's transposition: all dimensions in an order that is named, or in reverse."""
-    if "dims" in call.given:
-        return _permuted(shard, call.numbers("dims"))
-    return UNKNOWN if shard.dim is None else at(shard, -1 - shard.dim, shard.rank)
-
-
-def turned(one: int, other: int) -> Rule:
-    """Two dimensions that it does not let one choose change places."""
-    return sharded(lambda shard, call: _turn(shard, one, other))
-
-
-@sharded
-def reversed_dims(shard: Shard, call: Bound) -> Outcome:
-    """``x.T``: all dimensions in reverse."""
-    return UNKNOWN if shard.dim is None else at(shard, -1 - shard.dim, shard.rank)
-
-
-@sharded
-def matrix_transpose(shard: Shard, call: Bound) -> Outcome:
-    """``x.t()``, of at most two dimensions: of one it is as it was."""
-    if shard.dim == 0:
-        return at(shard, -1, 2 if shard.least == 2 else shard.rank, shard.least)
-    return _turn(at(shard, shard.dim, 2), 0, 1) if shard.dim == 1 else UNKNOWN
-
-
-@sharded
-def permute(shard: Shard, call: Bound) -> Outcome:
-    return _permuted(shard, call.numbers("dims"))
-
-
-def _permuted(shard: Shard, dims: Sequence[int] | None) -> Outcome:
-    if dims is None:
-        return UNKNOWN
-    shard = replace(shard, rank=len(dims))
-    places = [dim % len(dims) for dim in dims]
-    if shard.dim is None or shard.dim not in places:
-        return UNKNOWN
-    return at(shard, places.index(shard.dim), len(dims))
-
-
-@sharded
-def movedim(shard: Shard, call: Bound) -> Outcome:
-    source, target = call.numbers("source"), call.numbers("destination")
-    if not source or not target or len(source) != 1 or len(target) != 1:
-        return UNKNOWN
-    where = side(shard, source[0])
-    if where is None:
-        return UNKNOWN
-    if where == 0:
-        return at(shard, target[0], shard.rank, shard.least)
-    return with_new(without(shard, source), target[0])
-
-
 def to_rows(sizes: Sequence[Value]) -> Outcome:
     """A tensor that all workers have alike, once for each row of a slice."""
     counts = [(place, size) for place, size in enumerate(sizes) if isinstance(size, Count)]
@@ -251,14 +177,17 @@ def _repeated(shard: Shard, call: Bound) -> Outcome:
 @sharded
 def repeat_interleave(shard: Shard, call: Bound) -> Outcome:
     """Each row several times in a row: as many more for each sample, if it is a number."""
-    dims = call.dims()
-    if number_of(call["repeats"]) is None:
-        return UNKNOWN
+    dims, number = call.dims(), number_of(call["repeats"])
     if dims == ALL:
-        return at(shard, 0, 1) if shard.dim == 0 else UNKNOWN
-    if dims is None or isinstance(dims, str) or touches(shard, dims) is Answer.MAYBE:
+        return at(shard, 0, 1) if shard.dim == 0 and number is not None else UNKNOWN
+    if dims is None or isinstance(dims, str) or isinstance(call["repeats"], Share):
         return UNKNOWN
-    return shard
+    match touches(shard, dims):
+        case Answer.NO:
+            return shard
+        case Answer.YES if number is not None:
+            return shard
+    return UNKNOWN
 
 
 @sharded
@@ -369,16 +298,20 @@ def expanded_like(call: Bound) -> Outcome:
 
 
 def at_least(rank: int) -> Rule:
-    """``atleast_2d`` and its like: dimensions are put in front of what has too few."""
+    """``atleast_2d`` and its like."""
+    return sharded(lambda shard, call: lifted(shard, rank) or UNKNOWN)
 
-    def rule(shard: Shard, call: Bound) -> Outcome:
-        if shard.least >= rank:
-            return shard
-        if shard.rank == 1 and rank == 2:
-            return at(shard, 1, 2)
-        return UNKNOWN
 
-    return sharded(rule)
+def lifted(shard: Shard, rank: int) -> Shard | None:
+    """The shard with dimensions put in where it has too few; None: that is not known.
+
+    To make three of them, torch puts the third behind the others, and the first in front.
+    """
+    if shard.least >= rank:
+        return shard
+    if shard.rank is None or shard.dim is None:
+        return None
+    return at(shard, shard.dim + (shard.rank == 1), rank)
 
 
 @sharded

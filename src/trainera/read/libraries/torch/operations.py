@@ -14,6 +14,7 @@ from trainera.read.ops import (
     reductions,
     reshaping,
     selecting,
+    turning,
 )
 from trainera.read.ops.table import Operation, Table
 
@@ -194,7 +195,6 @@ TORCH.add("fliplr", along.fixed(1), "input")
 TORCH.add("topk", along.along(gives=2), "input, k, dim=-1, largest=True, sorted=True")
 TORCH.add("flip", along.along("dims"), "input, *dims", keeps_rows=True)
 TORCH.add("roll", along.along("dims"), "input, shifts, dims=None", keeps_rows=True)
-TORCH.add("rot90", along.along("dims"), "input, k=1, dims=(0, 1)")
 TORCH.add("normalize", along.along(), "input, p=2.0, dim=1, eps=1e-12")
 TORCH.add("glu", along.along(), "input, dim=-1")
 TORCH.add("renorm", reductions.every_entry, "input, p, dim, maxnorm")
@@ -238,16 +238,17 @@ TORCH.add("squeeze squeeze_copy", reshaping.squeeze, "input, dim=None", keeps_ma
 TORCH.add("unsqueeze unsqueeze_copy", reshaping.unsqueeze, "input, dim", keeps_mask=True)
 TORCH.add(
     "transpose transpose_copy swapaxes swapdims",
-    reshaping.transpose,
+    turning.transpose,
     "input, dim0, dim1",
     keeps_mask=True,
 )
-TORCH.add("permute permute_copy", reshaping.permute, "input, *dims", keeps_mask=True)
-TORCH.add("movedim moveaxis", reshaping.movedim, "input, source, destination", keeps_mask=True)
-TORCH.add("t t_copy", reshaping.matrix_transpose, "input", keeps_mask=True)
-TORCH.add("T", reshaping.reversed_dims, "input", keeps_mask=True)
-TORCH.add("mT adjoint mH", reshaping.turned(-2, -1), "input", keeps_mask=True)
-TORCH.add("H", reshaping.matrix_transpose, "input", keeps_mask=True)
+TORCH.add("permute permute_copy", turning.permute, "input, *dims", keeps_mask=True)
+TORCH.add("movedim moveaxis", turning.movedim, "input, source, destination", keeps_mask=True)
+TORCH.add("rot90", turning.rotated, "input, k=1, dims=(0, 1)")
+TORCH.add("t t_copy", turning.matrix_transpose, "input", keeps_mask=True)
+TORCH.add("T", turning.reversed_dims, "input", keeps_mask=True)
+TORCH.add("mT adjoint mH", turning.turned(-2, -1), "input", keeps_mask=True)
+TORCH.add("H", turning.matrix_transpose, "input", keeps_mask=True)
 TORCH.add("expand broadcast_to", reshaping.expand, "input, *sizes", keeps_mask=True, to_size=True)
 TORCH.add("repeat tile", reshaping.repeat, "input, *sizes", keeps_mask=True, to_size=True)
 TORCH.add(
