@@ -6,6 +6,7 @@ from dataclasses import replace
 from trainera.read.ops.elementwise import combine, rank_of
 from trainera.read.ops.layout import Answer, at, is_batch, with_new
 from trainera.read.ops.outcome import UNKNOWN, Outcome
+from trainera.read.ops.reshaping import lifted
 from trainera.read.ops.signature import Bound
 from trainera.read.values import Gathered, Items, Many, Mean, Shard, Share, Sum, Value
 
@@ -78,43 +79,44 @@ def stack(call: Bound) -> Outcome:
     return with_new(replace(rows, nested=False), place)
 
 
-def side_by_side(dim: int) -> Callable[[Bound], Outcome]:
-    """``hstack`` and its like: along a dimension that hangs on how many there are."""
+def beside(call: Bound) -> Outcome:
+    """``hstack``: along the second dimension, or the only one."""
+    ranks = {item.rank for item in listed(call["tensors"])[0] if isinstance(item, Shard)}
+    if ranks == {1}:
+        return joined(call["tensors"], 0)
+    return _lifted(call["tensors"], lambda shard: shard if shard.least > 1 else None, 1)
 
-    def rule(call: Bound) -> Outcome:
-        items, _ = listed(call["tensors"])
-        rows = _rows(items)
-        if rows is None or rows.dim is None:
-            return UNKNOWN
-        if rows.least > dim:
-            return joined(call["tensors"], dim)
-        return UNKNOWN
 
-    return rule
+def behind(call: Bound) -> Outcome:
+    """``dstack``: along the third dimension, which vectors and matrices get."""
+    return _lifted(call["tensors"], lambda shard: lifted(shard, 3), 2)
 
 
 def columns(call: Bound) -> Outcome:
     """``column_stack``: vectors become columns."""
-    items, _ = listed(call["tensors"])
-    rows = _rows(items)
-    if rows is None:
-        return UNKNOWN
-    ranks = {item.rank for item in items if isinstance(item, Shard)}
-    if ranks == {1} and len(items) == sum(isinstance(item, Shard) for item in items):
-        return at(rows, 0, 2)
-    return joined(call["tensors"], 1) if rows.least > 1 else UNKNOWN
+    return _lifted(
+        call["tensors"],
+        lambda shard: at(shard, 0, 2) if shard.rank == 1 else shard if shard.least > 1 else None,
+        1,
+    )
 
 
 def rows(call: Bound) -> Outcome:
     """``vstack``: vectors become rows, of which each is as long as the batch."""
-    items, _ = listed(call["tensors"])
-    shards = [item for item in items if isinstance(item, Shard)]
-    combined = _rows(items)
-    if combined is None:
+    return _lifted(call["tensors"], lambda shard: lifted(shard, 2), 0)
+
+
+def _lifted(tensors: Value, lift: Callable[[Shard], Shard | None], along: int) -> Outcome:
+    """Put together after each has got the dimensions that it lacks."""
+    items, all_known = listed(tensors)
+    figures = _figures(items)
+    if figures is not None:
+        return figures
+    made = [lift(item) if isinstance(item, Shard) else item for item in items]
+    known = [item for item in made if item is not None]
+    if len(known) < len(made) or not known:
         return UNKNOWN
-    if all(shard.rank == 1 for shard in shards) and len(shards) == len(items):
-        return at(combined, 1, 2)
-    return joined(call["tensors"], 0) if combined.least > 1 else UNKNOWN
+    return joined(Items(tuple(known)) if all_known else Many(known[0]), along)
 
 
 def broadcast(call: Bound) -> Outcome:

@@ -288,9 +288,9 @@ TORCH.add(
     "cat concat concatenate", joining.cat, "tensors, dim=0", keeps_mask=True, takes_figures=True
 )
 TORCH.add("stack", joining.stack, "tensors, dim=0", keeps_mask=True, takes_figures=True)
-TORCH.add("hstack", joining.side_by_side(1), "tensors", keeps_mask=True, takes_figures=True)
+TORCH.add("hstack", joining.beside, "tensors", keeps_mask=True, takes_figures=True)
 TORCH.add("vstack row_stack", joining.rows, "tensors", keeps_mask=True, takes_figures=True)
-TORCH.add("dstack", joining.side_by_side(2), "tensors", keeps_mask=True, takes_figures=True)
+TORCH.add("dstack", joining.behind, "tensors", keeps_mask=True, takes_figures=True)
 TORCH.add("column_stack", joining.columns, "tensors", keeps_mask=True, takes_figures=True)
 
 # Looked up and picked.
