@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from trainera.read.ops.elementwise import combine
 from trainera.read.ops.layout import Answer, named, touches
-from trainera.read.ops.outcome import MIXED, UNKNOWN, Mixed, Outcome, unless_mixed
+from trainera.read.ops.outcome import MIXED, UNKNOWN, Mixed, Outcome, made_of, unless_mixed
 from trainera.read.ops.reductions import several
 from trainera.read.ops.signature import ALL, Bound
-from trainera.read.values import Shard
+from trainera.read.values import Const, Items, Shard
 
 
 def along(parameter: str = "dim", *, gives: int = 1) -> Callable[[Bound], Outcome]:
@@ -58,6 +58,26 @@ def alone(parameter: str = "dim") -> Callable[[Bound], Outcome]:
         return kept(shard, call.dims(parameter))
 
     return rule
+
+
+def transformed(call: Bound) -> Outcome:
+    """``fftn``: of as many of the last dimensions as sizes are named, if no others are."""
+    sizes = call["s"]
+    if call.dims() == ALL and isinstance(sizes, Items):
+        return along()(replace(call, values={**call.values, "dim": _last(len(sizes.items))}))
+    return along()(call)
+
+
+def _last(count: int) -> Items:
+    return Items(tuple(Const(place) for place in range(-count, 0)))
+
+
+def sloped(call: Bound) -> Outcome:
+    """``gradient``: one tensor for each of the dimensions."""
+    shard, dims = call.input, call.dims()
+    if not isinstance(shard, Shard) or len(call.shards) > 1 or dims is None:
+        return UNKNOWN
+    return made_of(kept(shard, dims), lambda one: Items((one,) * len(dims)))
 
 
 def or_second(parameter: str = "dim") -> Callable[[Bound], Outcome]:

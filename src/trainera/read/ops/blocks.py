@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from trainera.read.ops.along import kept
-from trainera.read.ops.elementwise import combine
-from trainera.read.ops.layout import at
+from trainera.read.ops.elementwise import combine, rank_of
+from trainera.read.ops.layout import at, from_end
 from trainera.read.ops.outcome import MIXED, UNKNOWN, Outcome, made_of, unless_mixed
 from trainera.read.ops.reductions import several
 from trainera.read.ops.signature import Bound
-from trainera.read.values import Const, Items, Shard, Share, Value
+from trainera.read.values import Const, Items, LibraryObject, Shard, Share, Value
 
 LONGEST = 8
 """Dimensions that a tensor is taken to have at the most."""
@@ -85,15 +85,30 @@ def _shifted(result: Value, change: int) -> Value:
     return at(result, dim, rank, result.least + change)
 
 
-def pooled(*layouts: str) -> Callable[[Bound], Outcome]:
-    """Perhaps with the places of what it found."""
+def adaptive(space: int) -> Callable[[Bound], Outcome]:
+    """Pooled to a size, perhaps with the places of what it found; None: a dimension stays."""
 
     def rule(call: Bound) -> Outcome:
-        result = block(*layouts)(call)
-        places = call.flag("return_indices")
-        return UNKNOWN if places is None else several(result, 1 + places)
+        shard, sizes = call.input, call["output_size"]
+        places = call.flag("return_indices") if "return_indices" in call.values else False
+        if not isinstance(shard, Shard) or len(call.shards) > 1 or places is None:
+            return UNKNOWN
+        wanted = sizes.items if isinstance(sizes, Items) else (sizes,) * space
+        stays = Const(None) if not places else None  # places are counted over all dimensions
+        letters = "".join("n" if size == stays else "x" for size in wanted)
+        if len(letters) != space:
+            return UNKNOWN
+        return several(placed(shard, (f"nn{letters}", f"n{letters}")), 1 + places)
 
     return rule
+
+
+def frames(call: Bound) -> Outcome:
+    """``stft``: each row in overlapping windows; a complex number is one, or two."""
+    whole = call.flag("return_complex")
+    if whole is None:
+        return UNKNOWN
+    return block("nx", "x", change=1 if whole else 2)(call)
 
 
 def padded(call: Bound) -> Outcome:
@@ -130,6 +145,18 @@ def normalized(call: Bound) -> Outcome:
     if any(isinstance(size, Share) for size in items):
         return MIXED
     return placed(shard, ["*n" + "p" * len(items)])
+
+
+def batch_norm(call: Bound) -> Outcome:
+    """Row by row by figures that are given, unless it takes them from the batch."""
+    return block("npn*")(call) if call.flag("training") is False else MIXED
+
+
+def slope(call: Bound) -> Outcome:
+    """``prelu``: one for all entries, or one for each channel."""
+    weight = call["weight"]
+    single = isinstance(weight, LibraryObject) and rank_of(weight) == 0
+    return block("n*")(call) if single else block("n", "npn*")(call)
 
 
 def instance_norm(call: Bound) -> Outcome:
@@ -180,11 +207,21 @@ def matrices(*parts: str) -> Callable[[Bound], Outcome]:
     return rule
 
 
-def solved(call: Bound) -> Outcome:
-    """A system of equations for each row."""
-    one, other = list(call.values.values())[:2]
-    if not isinstance(one, Shard) or not isinstance(other, Shard):
-        return UNKNOWN
-    rows = combine([one, other])
-    same = isinstance(rows, Shard) and one.rank is not None and one.rank == other.rank
-    return placed(rows, ["*nxx"]) if isinstance(rows, Shard) and same else UNKNOWN
+def solved(system: str, given: str) -> Callable[[Bound], Outcome]:
+    """Systems of equations: one for each row, or the same for each column of what is given."""
+
+    def rule(call: Bound) -> Outcome:
+        one, other = call[system], call[given]
+        if not isinstance(other, Shard):
+            return UNKNOWN
+        if isinstance(one, Shard):
+            rows = combine([one, other])
+            same = isinstance(rows, Shard) and one.rank is not None and one.rank == other.rank
+            return placed(rows, ["*nxx"]) if isinstance(rows, Shard) and same else UNKNOWN
+        left = call.flag("left") if "left" in call.values else True
+        alike = isinstance(one, LibraryObject) and rank_of(one) == other.rank
+        if left is None or not alike or other.rank == 1 or (from_end(other) or -3) < -2:
+            return UNKNOWN
+        return placed(other, ["*xxn" if left else "*xnx"])
+
+    return rule

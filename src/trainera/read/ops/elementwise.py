@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from trainera.read.ops.layout import at, from_end
+from trainera.read.ops.layout import Answer, at, from_end, is_batch
 from trainera.read.ops.outcome import MIXED, UNKNOWN, Mixed, Outcome
 from trainera.read.ops.signature import Bound
 from trainera.read.values import Const, Gathered, LibraryObject, Shard, Value
@@ -148,6 +148,14 @@ def one_hot(call: Bound) -> Outcome:
     classes = call["num_classes"]
     guessed = isinstance(classes, Const) and classes.value == -1
     return UNKNOWN if guessed else wider(call)
+
+
+def powers(call: Bound) -> Outcome:
+    """``vander``: without a number there are as many powers as entries in the last dimension."""
+    named = isinstance(call["N"], Const) and call["N"].value is not None
+    shard = call.input
+    apart = isinstance(shard, Shard) and is_batch(shard, -1) is Answer.NO
+    return wider(call) if named or apart else UNKNOWN
 
 
 def alike(call: Bound) -> Outcome:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from trainera.read.ops.elementwise import combine, has_rows, rank_of
-from trainera.read.ops.layout import Answer, at, from_end, is_batch
+from trainera.read.ops.layout import Answer, at, from_end, is_batch, without
 from trainera.read.ops.outcome import MIXED, UNKNOWN, Outcome, unless_mixed
 from trainera.read.ops.signature import Bound
 from trainera.read.values import Const, Items, LibraryObject, Shard, Sum, Value
@@ -40,7 +40,7 @@ def _of_left(shard: Shard, other: Value) -> Outcome:
         place = shard.dim if end is None else end + 1
         rank = None if shard.rank is None else shard.rank - 1
         return at(shard, place, rank, shard.least - 1)
-    if known is not None and known > 2 and has_rows(other, known, shard):
+    if known is not None and known > 2 and end != -2 and has_rows(other, known, shard):
         return UNKNOWN
     if known is None:  # a matrix or a vector; or of more dimensions, if the end is known
         return at(shard, shard.dim if (shard.dim or 0) >= 0 else None, None, shard.least - 1)
@@ -200,14 +200,6 @@ def bilinear(call: Bound) -> Outcome:
     return MIXED if is_batch(shard, -1) is Answer.YES else replace(shard, nested=False, mask=False)
 
 
-def baddbmm(call: Bound) -> Outcome:
-    """A product of matrices for each row, and something added to it."""
-    made = ranked(3, 3)(Bound("bmm", {"input": call["batch1"], "mat2": call["batch2"]}))
-    if not isinstance(made, Shard):
-        return made
-    return combine([made, *([one] if isinstance(one := call.input, Shard) else [])])
-
-
 def array_dot(call: Bound) -> Outcome:
     """Numpy's: of vectors and matrices a product; of more dimensions something else."""
     left, right = list(call.values.values())[:2]
@@ -228,14 +220,45 @@ def distances(call: Bound) -> Outcome:
     return MIXED if isinstance(result, Sum) else result
 
 
-def added(left: str, right: str, ranks: tuple[int, int]) -> Callable[[Bound], Outcome]:
+def added(left: str, right: str, rule: Callable[[Bound], Outcome]) -> Callable[[Bound], Outcome]:
     """``addmm`` and its like: something, and a product."""
 
-    def rule(call: Bound) -> Outcome:
-        made = ranked(*ranks)(Bound("product", {"left": call[left], "right": call[right]}))
+    def both(call: Bound) -> Outcome:
+        made = rule(Bound("product", {"left": call[left], "right": call[right]}))
         if not isinstance(made, Shard):
             return UNKNOWN if isinstance(made, Sum) else made
         shards = [call.input] if isinstance(call.input, Shard) else []
         return combine([made, *shards], [call.input])
 
-    return rule
+    return both
+
+
+def summed(call: Bound) -> Outcome:
+    """The products of a row of matrices, added up."""
+    made = ranked(3, 3)(call)
+    if not isinstance(made, Shard):
+        return made
+    return without(made, [0]) if is_batch(made, 0) is Answer.NO else UNKNOWN
+
+
+def outer(call: Bound) -> Outcome:
+    """Each entry of a vector with each of another one."""
+    left, right = list(call.values.values())[:2]
+    if isinstance(left, Shard) and isinstance(right, Shard):
+        return MIXED
+    shard, place = (left, 0) if isinstance(left, Shard) else (right, 1)
+    if not isinstance(shard, Shard) or shard.dim not in (0, -1):
+        return UNKNOWN
+    return at(replace(shard, nested=False, mask=False), place, 2)
+
+
+def kron(call: Bound) -> Outcome:
+    """A block for each entry of the first, whose rows become as many more; aligned at the end."""
+    shard, other = list(call.values.values())[:2]
+    if isinstance(other, Shard):
+        return MIXED
+    end, known = (from_end(shard), _rank(other)) if isinstance(shard, Shard) else (None, None)
+    if not isinstance(shard, Shard) or end is None:
+        return UNKNOWN
+    rank = None if shard.rank is None or known is None else max(shard.rank, known)
+    return at(replace(shard, nested=False, mask=False), end, rank)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from trainera.read.ops.elementwise import combine
+from trainera.read.ops.elementwise import combine, rank_of
 from trainera.read.ops.layout import Answer, at, from_end, is_batch
 from trainera.read.ops.outcome import MIXED, UNKNOWN, Outcome
 from trainera.read.ops.signature import Bound
-from trainera.read.values import Const, Shard, Value
+from trainera.read.values import Const, LibraryObject, Shard, Value
 
 
 def along_rows(index: str, *values: str) -> Callable[[Bound], Outcome]:
@@ -63,8 +63,12 @@ def _along(shard: Shard, call: Bound) -> Outcome:
 def masked_select(call: Bound) -> Outcome:
     """Entries of which a condition holds: how many, each slice has its own."""
     shard, mask = call.input, call["mask"]
-    if not isinstance(shard, Shard) or not isinstance(mask, Shard) or shard.dim != 0:
+    if not isinstance(shard, Shard) or shard.dim != 0:
         return UNKNOWN
+    if not isinstance(mask, Shard):  # the same entries of every row
+        rank = rank_of(mask) if isinstance(mask, LibraryObject) else None
+        apart = rank is not None and rank < shard.least
+        return at(replace(shard, nested=False), 0, 1) if apart else UNKNOWN
     if mask.dim != 0 or shard.ragged or mask.ragged or shard.parts > 1 or mask.parts > 1:
         return UNKNOWN
     ends = from_end(shard), from_end(mask)

@@ -247,7 +247,8 @@ add(
     block("nnx", "nnxx", "nnxxx"),
     "*arguments, **options",
 )
-add("PixelShuffle PixelUnshuffle ChannelShuffle", block("*nxxx"), "*arguments, **options")
+add("PixelShuffle PixelUnshuffle", block("*nxxx"), "*arguments, **options")
+add("ChannelShuffle", block("nxnn*"), "*arguments, **options")
 add("Unfold", block("nxxx", "xxx", change=-1), "*arguments, **options")
 add("Fold", block("nxx", "xx", change=1), "*arguments, **options")
 RECURRENT = (

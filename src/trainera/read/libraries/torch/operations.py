@@ -95,7 +95,7 @@ TORCH.add(
     ends_gradient=True,
 )
 TORCH.add("gumbel_softmax", along.drawn, "logits, tau=1, hard=False, eps=1e-10, dim=-1")
-TORCH.add("prelu", blocks.block("n", "npn*"), "input, weight")
+TORCH.add("prelu", blocks.slope, "input, weight")
 
 # Wider by a dimension.
 TORCH.add(
@@ -104,6 +104,7 @@ TORCH.add(
     "input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, "
     "sparse=False",
 )
+TORCH.add("vander linalg.vander", elementwise.powers, "x, N=None, increasing=False")
 TORCH.add("one_hot", elementwise.one_hot, "input, num_classes=-1", ends_gradient=True)
 
 # Reductions, and what they give over rows.
@@ -200,6 +201,7 @@ TORCH.add("glu", along.along(), "input, dim=-1")
 TORCH.add("renorm", reductions.every_entry, "input, p, dim, maxnorm")
 TORCH.add("tril triu", along.fixed(-2, -1), "input, diagonal=0")
 TORCH.add("diff", along.along(), "input, n=1, dim=-1, prepend=None, append=None")
+TORCH.add("gradient", along.sloped, "input, *, spacing=1, dim=None, edge_order=1")
 TORCH.add("cumulative_trapezoid", along.along(), "y, x=None, *, dx=None, dim=-1")
 TORCH.add("linalg.cross", along.along(), "input, other, *, dim=-1")
 TORCH.add("cross", along.along(), "input, other, dim=None")
@@ -222,7 +224,7 @@ TORCH.add(
 )
 TORCH.add(
     "fft.fftn fft.ifftn fft.rfftn fft.irfftn fft.hfftn fft.ihfftn",
-    along.along(),
+    along.transformed,
     "input, s=None, dim=None, norm=None",
 )
 TORCH.add("fft.fftshift fft.ifftshift", along.along(), "input, dim=None")
@@ -340,14 +342,36 @@ TORCH.add("bmm", products.ranked(3, 3), "input, mat2")
 TORCH.add("mv", products.ranked(2, 1), "input, vec")
 TORCH.add("dot inner", products.dot, "input, other")
 TORCH.add("cdist", products.distances, "x1, x2, *options, **more")
-TORCH.add("addmm", products.added("mat1", "mat2", (2, 2)), "input, mat1, mat2, *, beta=1, alpha=1")
-TORCH.add("addmv", products.added("mat", "vec", (2, 1)), "input, mat, vec, *, beta=1, alpha=1")
+TORCH.add(
+    "addmm",
+    products.added("mat1", "mat2", products.ranked(2, 2)),
+    "input, mat1, mat2, *, beta=1, alpha=1",
+)
+TORCH.add(
+    "addmv",
+    products.added("mat", "vec", products.ranked(2, 1)),
+    "input, mat, vec, *, beta=1, alpha=1",
+)
 TORCH.add("linear", products.linear, "input, weight, bias=None")
 TORCH.add("einsum", products.einsum, "equation, *operands")
 TORCH.add("bilinear", products.bilinear, "input1, input2, weight, bias=None")
-TORCH.add("baddbmm", products.baddbmm, "input, batch1, batch2, *, beta=1, alpha=1")
 TORCH.add(
-    "outer ger kron cartesian_prod block_diag meshgrid pdist cov corrcoef combinations",
+    "baddbmm",
+    products.added("batch1", "batch2", products.ranked(3, 3)),
+    "input, batch1, batch2, *, beta=1, alpha=1",
+)
+TORCH.add(
+    "addbmm",
+    products.added("batch1", "batch2", products.summed),
+    "input, batch1, batch2, *, beta=1, alpha=1",
+)
+TORCH.add("outer ger", products.outer, "input, vec2")
+TORCH.add(
+    "addr", products.added("vec1", "vec2", products.outer), "input, vec1, vec2, *, beta=1, alpha=1"
+)
+TORCH.add("kron", products.kron, "input, other")
+TORCH.add(
+    "cartesian_prod block_diag meshgrid pdist cov corrcoef combinations",
     reshaping.mixes,
 )
 
@@ -376,7 +400,13 @@ TORCH.add("linalg.eigh linalg.eig", blocks.matrices("v", "m"), MATRIX)
 TORCH.add("linalg.slogdet slogdet", blocks.matrices("s", "s"), MATRIX)
 TORCH.add("linalg.lu_factor", blocks.matrices("m", "v"), MATRIX)
 TORCH.add("linalg.inv_ex linalg.cholesky_ex", blocks.matrices("m", "s"), MATRIX)
-TORCH.add("linalg.solve", blocks.solved, "A, B, *, left=True")
+TORCH.add("linalg.solve", blocks.solved("A", "B"), "A, B, *, left=True")
+TORCH.add(
+    "linalg.solve_triangular",
+    blocks.solved("A", "B"),
+    "A, B, *, upper, left=True, unitriangular=False",
+)
+TORCH.add("cholesky_solve", blocks.solved("L", "B"), "B, L, upper=False")
 
 # Windows, pooling and the like: rows come first, then channels.
 CONVOLUTION = "input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1"
@@ -388,31 +418,27 @@ TORCH.add("conv_transpose1d", blocks.block("npx", "px"), TRANSPOSED)
 TORCH.add("conv_transpose2d", blocks.block("npxx", "pxx"), TRANSPOSED)
 TORCH.add("conv_transpose3d", blocks.block("npxxx", "pxxx"), TRANSPOSED)
 TORCH.add(
-    "avg_pool1d max_pool1d adaptive_avg_pool1d lp_pool1d",
+    "avg_pool1d max_pool1d lp_pool1d",
     blocks.block("nnx", "nx"),
     "input, *options, **more",
 )
 TORCH.add(
-    "avg_pool2d max_pool2d adaptive_avg_pool2d lp_pool2d",
+    "avg_pool2d max_pool2d lp_pool2d",
     blocks.block("nnxx", "nxx"),
     "input, *options, **more",
 )
 TORCH.add(
-    "avg_pool3d max_pool3d adaptive_avg_pool3d lp_pool3d",
+    "avg_pool3d max_pool3d lp_pool3d",
     blocks.block("nnxxx", "nxxx"),
     "input, *options, **more",
 )
-TORCH.add(
-    "adaptive_max_pool1d", blocks.pooled("nnx", "nx"), "input, output_size, return_indices=False"
-)
-TORCH.add(
-    "adaptive_max_pool2d", blocks.pooled("nnxx", "nxx"), "input, output_size, return_indices=False"
-)
-TORCH.add(
-    "adaptive_max_pool3d",
-    blocks.pooled("nnxxx", "nxxx"),
-    "input, output_size, return_indices=False",
-)
+for space in (1, 2, 3):
+    TORCH.add(f"adaptive_avg_pool{space}d", blocks.adaptive(space), "input, output_size")
+    TORCH.add(
+        f"adaptive_max_pool{space}d",
+        blocks.adaptive(space),
+        "input, output_size, return_indices=False",
+    )
 TORCH.add("dropout1d", blocks.block("nnx", "nx"), "input, *options, **more")
 TORCH.add("dropout2d", blocks.block("nnxx", "nxx"), "input, *options, **more")
 TORCH.add("dropout3d", blocks.block("nnxxx", "nxxx"), "input, *options, **more")
@@ -423,10 +449,11 @@ TORCH.add(
 )
 TORCH.add("pad constant_pad_nd", blocks.padded, "input, pad, mode='constant', value=None")
 TORCH.add(
-    "pixel_shuffle pixel_unshuffle channel_shuffle",
+    "pixel_shuffle pixel_unshuffle",
     blocks.block("*nxxx"),
     "input, *options, **more",
 )
+TORCH.add("channel_shuffle", blocks.block("nxnn*"), "input, groups")
 TORCH.add("nn.functional.unfold", blocks.block("nxxx", "xxx", change=-1), "input, *options, **more")
 TORCH.add("fold", blocks.block("nxx", "xx", change=1), "input, *options, **more")
 TORCH.add("grid_sample", blocks.sampled, "input, grid, *options, **more")
@@ -461,15 +488,28 @@ TORCH.add(
     "mode='mean', sparse=False, per_sample_weights=None, include_last_offset=False, "
     "padding_idx=None",
 )
-TORCH.add("batch_norm", reshaping.mixes)
+TORCH.add(
+    "batch_norm",
+    blocks.batch_norm,
+    "input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, "
+    "eps=1e-05",
+)
+TORCH.add(
+    "stft",
+    blocks.frames,
+    "input, n_fft, hop_length=None, win_length=None, window=None, center=True, "
+    "pad_mode='reflect', normalized=False, onesided=None, return_complex=None, "
+    "align_to_window=None",
+)
+TORCH.add("istft", blocks.block("nxx", "xx", change=-1), "input, *options, **more")
 
 # Rows meet others, or the result hangs on all of them.
 TORCH.add(
     "bincount histc histogram histogramdd unique unique_consecutive nonzero argwhere multinomial "
     "index_put put take tensordot chain_matmul diag diagflat "
-    "stft istft masked_scatter lu linalg.lstsq cholesky_solve "
-    "pca_lowrank svd_lowrank gradient as_strided resize_ resize_as_ vander "
-    "linalg.vander addr addbmm sum_to_size ctc_loss",
+    "masked_scatter lu linalg.lstsq "
+    "pca_lowrank svd_lowrank as_strided resize_ resize_as_ "
+    "sum_to_size ctc_loss",
     reshaping.nothing_known,
 )
 # The same on every worker.
