@@ -72,10 +72,20 @@ class SideEffects(Library):
     def called(self, name: str, node: ast.Call, value: Value, frame: Frame) -> Value:
         if name.startswith(effects.FOR_ALL) and name not in effects.ONCE:
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
-            read = [part for part in given if isinstance(part, READ)]
+            read = [
+                part for part in given if isinstance(part, READ) and not self._whole(part, frame)
+            ]
             values = [self.machine.eval(part, frame) for part in read]
             self.machine.agreement.needed_by_all(node, values, frame)
         return value
+
+    def _whole(self, part: ast.expr, frame: Frame) -> bool:
+        """Whether it is made of what is gathered: to look once more would forget that."""
+        while isinstance(part, ast.Attribute | ast.Subscript | ast.Call):
+            part = part.func if isinstance(part, ast.Call) else part.value
+            if self.notes.escapes.get(part, frame) is not None:
+                return True
+        return False
 
     def method(
         self, node: ast.Call, function: ast.Attribute, owner: Value, frame: Frame

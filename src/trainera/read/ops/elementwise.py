@@ -49,6 +49,8 @@ def combine(shards: Sequence[Shard], operands: Iterable[Value] = ()) -> Shard | 
     elif len(fronts) > 1 or None in fronts:
         if len(shards) > 1:
             return UNKNOWN
+    elif any(shard.array for shard in shards) and len({shard.least for shard in shards}) > 1:
+        return UNKNOWN  # workers follow tensors as they run, but not arrays: [n, 1] may meet [n]
     return _stretched(result, operands)
 
 
