@@ -8,21 +8,30 @@ from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
 from trainera.read.values import (
     PLAIN,
+    Const,
+    Count,
+    Dictionary,
     Gathered,
     HashOrdered,
     Items,
+    Lost,
     Many,
     Parameters,
     Share,
     Value,
 )
+from trainera.read.values.containers import at
 from trainera.read.values.contents import (
+    first_share,
     has_parameters,
     holds_share,
     put_together,
 )
 from trainera.read.values.gathered import aligned_like, gathered_of, is_aligned, sized
 from trainera.read.values.join import element, join
+
+CHANGES = {"sort", "remove", "setdefault", "popitem", "discard", "insert"}
+"""Methods that change what holds others by what those are, or where."""
 
 
 class Methods(Part):
@@ -57,6 +66,75 @@ class Methods(Part):
                 value = join(element(owner), value)
             self.machine.names.bind(target.id, Many(value, owner.born), frame)
         return PLAIN
+
+    def of_list(self, owner: Items | Many, name: str, node: ast.Call, frame: Frame) -> Value | None:
+        """A method of a list or a tuple that may hold parts of a batch."""
+        if name == "copy":
+            return owner
+        if name == "numel" and isinstance(owner, Items):
+            counts = [item for item in owner.items if isinstance(item, Share)]
+            if len(counts) == 1 and isinstance(counts[0], Count):
+                return counts[0]  # sizes, of which one is the number of samples
+        if name not in ("pop", "reverse") or not holds_share(owner):
+            return self.of_holder(owner, name, node, frame)
+        taken = [self.machine.eval(argument, frame) for argument in node.args] or [Const(-1)]
+        known = isinstance(owner, Items) and (place := at(taken[0], len(owner.items))) is not None
+        value = owner.items[place] if isinstance(owner, Items) and known else element(owner)
+        target = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if isinstance(target, ast.Name):  # what is where now is not followed
+            self.machine.names.bind(target.id, Many(element(owner), owner.born), frame)
+        elif isinstance(owner, Items) and len(set(owner.items)) > 1:
+            return self._changed(owner, name, node, frame)
+        return value if name == "pop" else PLAIN
+
+    def of_dictionary(
+        self, owner: Dictionary, name: str, node: ast.Call, frame: Frame
+    ) -> Value | None:
+        """A method of a dictionary that may hold parts of a batch."""
+        key = self.machine.eval(node.args[0], frame) if node.args else PLAIN
+        held = owner.get(key.value) if isinstance(key, Const) and type(key.value) is str else None
+        if name == "copy":
+            return owner
+        if name in ("pop", "setdefault") and held is not None:
+            target = node.func.value if isinstance(node.func, ast.Attribute) else None
+            if name == "pop" and isinstance(target, ast.Name) and isinstance(key, Const):
+                left = tuple(item for item in owner.items if item[0] != key.value)
+                self.machine.names.bind(target.id, replace(owner, items=left), frame)
+            return held
+        if name == "pop" and holds_share(owner):
+            others = [self.machine.eval(argument, frame) for argument in node.args[1:]]
+            return self.machine.by_any_name(Items((*owner.held, *others)))
+        if name == "update" and holds_share(owner):
+            return self._updated(owner, node, frame)
+        return self.of_holder(owner, name, node, frame) if holds_share(owner) else None
+
+    def _updated(self, owner: Dictionary, node: ast.Call, frame: Frame) -> Value:
+        """``d.update(loss=loss)``: from then on it holds the whole batch's values there."""
+        values = self.machine.calls.gathered_arguments(node, frame)
+        words = {word.arg: value for word, value in zip(node.keywords, values, strict=False)}
+        target = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if not isinstance(target, ast.Name) or node.args or None in words:
+            return self._changed(owner, "update", node, frame)
+        named = {word: value for word, value in words.items() if word is not None}
+        merged = dict(owner.items) | named
+        self.machine.names.bind(target.id, replace(owner, items=tuple(merged.items())), frame)
+        return PLAIN
+
+    def of_holder(self, owner: Value, name: str, node: ast.Call, frame: Frame) -> Value | None:
+        """Any other method of something that may hold parts of a batch: it is made whole."""
+        assert isinstance(node.func, ast.Attribute)
+        if frame.policy.assumes_rows or not holds_share(owner) or name == "clear":
+            return self.of_plain(node, name, owner, frame)
+        if name in CHANGES:
+            return self._changed(owner, name, node, frame)
+        whole = self.machine.gathering.gather(node.func.value, owner, frame)
+        return sized(gathered_of(whole, *self.machine.calls.gathered_arguments(node, frame)))
+
+    def _changed(self, owner: Value, name: str, node: ast.Call, frame: Frame) -> Value:
+        share = first_share(owner)
+        if frame.policy.gathers:
+            self.notes.trouble("weight", "changed-in-place", node, frame, share.loaders, name=name)
+        return Lost(share.loaders, "it is changed in place", models=share.models)
 
     def of_plain(self, node: ast.Call, name: str, owner: Value, frame: Frame) -> Value | None:
         if not isinstance(owner, HashOrdered):

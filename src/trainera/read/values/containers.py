@@ -40,7 +40,7 @@ class Items(Value):
     def method(self, name: str, site: "Site[ast.Call]") -> Value | None:
         if name in GROWS:
             return site.machine.methods.grow(self, name, site.node, site.frame)
-        return super().method(name, site)
+        return site.machine.methods.of_list(self, name, site.node, site.frame)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Many(Value):
             return Many(Items((PLAIN, self.element))) if name == "items" else self
         if name in GROWS:
             return site.machine.methods.grow(self, name, site.node, site.frame)
-        return super().method(name, site)
+        return site.machine.methods.of_list(self, name, site.node, site.frame)
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class Dictionary(Value):
                 return self.get(key.value) or PLAIN
             others = [site.eval(argument) for argument in site.node.args[1:]]
             return site.machine.by_any_name(Items((*self.held, *others)))
-        return None
+        return site.machine.methods.of_dictionary(self, name, site.node, site.frame)
 
 
 @dataclass(frozen=True)
