@@ -10,7 +10,7 @@ from trainera.read.facts import Weighed
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries.torch.part import TorchPart
 from trainera.read.ops.blocks import placed, shifted
-from trainera.read.ops.elementwise import combine
+from trainera.read.ops.elementwise import combine, rank_of
 from trainera.read.ops.outcome import UNKNOWN, Mixed, Outcome
 from trainera.read.ops.signature import Bound, signature
 from trainera.read.source.file import SourceFile
@@ -18,6 +18,7 @@ from trainera.read.values import (
     PLAIN,
     Const,
     Gathered,
+    LibraryObject,
     LossFunction,
     Lost,
     Mean,
@@ -242,6 +243,8 @@ class Losses(TorchPart):
             return replace(lost, models=models)
         if loss.trouble:
             return Lost(loaders, loss.trouble, models=models)
+        if frame.policy.gathers and any(map(_may_have_rows, values)):
+            return self._of_whole(loss, node, frame)
         if loss.weighted:
             why = self.weigh(loss, node, loaders, frame)
             if why is not None:
@@ -266,11 +269,7 @@ class Losses(TorchPart):
         placed_at = self._placed(LOSSES[loss.name], values)
         if not isinstance(placed_at, Shard):
             if frame.policy.gathers:
-                made = gathered_of(*self.machine.calls.gathered_arguments(node, frame))
-                alone = loss.reduction == "none"
-                return (
-                    made if alone or not isinstance(made, Gathered) else replace(made, rows=False)
-                )
+                return self._of_whole(loss, node, frame)
             certain = isinstance(placed_at, Mixed) and placed_at.certain
             if certain:
                 why = "it is computed from all rows of the batch at once"
@@ -281,6 +280,13 @@ class Losses(TorchPart):
             why = "it is divided by the size of its first dimension"
             return Lost(loaders, why, models=models)
         return self._reduced(loss, loaders, models, placed_at)
+
+    def _of_whole(self, loss: LossFunction, node: ast.Call, frame: Frame) -> Value:
+        """The loss of the whole batch, computed by every worker."""
+        self.notes.weighed.drop(node, frame)
+        made = gathered_of(*self.machine.calls.gathered_arguments(node, frame))
+        alone = loss.reduction == "none" or not isinstance(made, Gathered)
+        return made if alone else replace(made, rows=False)
 
     def _placed(self, kind: Kind, values: list[Value]) -> Outcome:
         """Where the batch lies in what the loss compares."""
@@ -324,6 +330,16 @@ class Losses(TorchPart):
 def mentions_ignored(file: SourceFile) -> bool:
     """Whether a script speaks of the label -100, which is ignored by default."""
     return IGNORED.search(file.source) is not None
+
+
+def _may_have_rows(value: Value) -> bool:
+    """Whether it may be a tensor of the size of a full batch, which no slice fits.
+
+    Torch does not always see that: a loss of many dimensions reads the first rows of its targets.
+    """
+    if isinstance(value, LibraryObject) and value.name.startswith("torch."):
+        return rank_of(value) is None
+    return type(value) is Value
 
 
 def _reduction(options: Bound) -> Value:
