@@ -85,6 +85,28 @@ def _shifted(result: Value, change: int) -> Value:
     return at(result, dim, rank, result.least + change)
 
 
+def pooled(*layouts: str) -> Callable[[Bound], Outcome]:
+    """Perhaps with the places of what it found."""
+
+    def rule(call: Bound) -> Outcome:
+        places = call.flag("return_indices")
+        return UNKNOWN if places is None else several(block(*layouts)(call), 1 + places)
+
+    return rule
+
+
+def unpooled(*layouts: str) -> Callable[[Bound], Outcome]:
+    """Put back to the places that were found, which are counted in each row by itself."""
+
+    def rule(call: Bound) -> Outcome:
+        if not isinstance(call.input, Shard) or not isinstance(call["indices"], Shard):
+            return UNKNOWN
+        rows = combine([call.input, call["indices"]])
+        return placed(rows, layouts) if isinstance(rows, Shard) else rows
+
+    return rule
+
+
 def adaptive(space: int) -> Callable[[Bound], Outcome]:
     """Pooled to a size, perhaps with the places of what it found; None: a dimension stays."""
 

@@ -7,8 +7,8 @@ add up to those of the whole; the largest, a norm or a median do not.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from trainera.read.ops.elementwise import combine
-from trainera.read.ops.layout import Answer, at, named, side, touches, without
+from trainera.read.ops.elementwise import combine, rank_of
+from trainera.read.ops.layout import Answer, at, named, side, touches, with_new, without
 from trainera.read.ops.outcome import (
     FIGURE,
     MIXED,
@@ -143,9 +143,13 @@ def spread(*, gives: int = 1) -> Callable[[Bound], Outcome]:
 def quantile(call: Bound) -> Outcome:
     """Of several quantiles at once there is a new dimension in front."""
     shard, wanted = call.input, call["q"]
-    if not isinstance(shard, Shard) or not isinstance(wanted, Const):
+    listed = isinstance(wanted, Items)
+    places = rank_of(wanted) if isinstance(wanted, LibraryObject) else int(listed)
+    known = isinstance(wanted, Const | Items | LibraryObject)
+    if not isinstance(shard, Shard) or not known or len(call.shards) > 1 or places not in (0, 1):
         return UNKNOWN
-    return reduced(shard, call.dims(), call.flag("keepdim"))
+    result = reduced(shard, call.dims(), call.flag("keepdim"))
+    return with_new(result, 0) if places and isinstance(result, Shard) else result
 
 
 def integral(call: Bound) -> Outcome:

@@ -266,13 +266,21 @@ def diagonal(shard: Shard, call: Bound) -> Outcome:
 @sharded
 def diag_embed(shard: Shard, call: Bound) -> Outcome:
     """The last dimension becomes two."""
-    usual = (call.number("dim1"), call.number("dim2")) == (-2, -1)
-    match is_batch(shard, -1) if usual else Answer.MAYBE:
+    one, other = call.number("dim1"), call.number("dim2")
+    if one is None or other is None:
+        return UNKNOWN
+    match is_batch(shard, -1):
         case Answer.YES:
             return MIXED
         case Answer.MAYBE:
             return UNKNOWN
-    return with_new(shard, -1)
+    if (one, other) == (-2, -1):
+        return with_new(shard, -1)
+    if shard.rank is None or shard.dim is None:
+        return UNKNOWN
+    rank = shard.rank + 1
+    left = [place for place in range(rank) if place not in (one % rank, other % rank)]
+    return at(shard, left[shard.dim], rank)
 
 
 def like(call: Bound) -> Outcome:

@@ -8,7 +8,7 @@ against torch itself (`tests/operations`).
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from trainera.read.ops import along, elementwise, reductions, reshaping
+from trainera.read.ops import along, blocks, elementwise, reductions, reshaping
 from trainera.read.ops.blocks import placed, shifted
 from trainera.read.ops.outcome import UNKNOWN, Outcome, made_of
 from trainera.read.ops.signature import ALL, Bound, signature
@@ -80,6 +80,22 @@ def block(*layouts: str, change: int = 0) -> Rule:
         return UNKNOWN if shard is None else shifted(placed(shard, layouts), change)
 
     return rule
+
+
+def pooled(*layouts: str) -> Rule:
+    """Perhaps with the places of what it found."""
+
+    def rule(made: Bound, call: Bound) -> Outcome:
+        places = made.flag("return_indices")
+        result = block(*layouts)(made, call)
+        return UNKNOWN if places is None else reductions.several(result, 1 + places)
+
+    return rule
+
+
+def unpooled(*layouts: str) -> Rule:
+    """Put back to places that were found."""
+    return lambda made, call: blocks.unpooled(*layouts)(call)
 
 
 def same(made: Bound, call: Bound) -> Outcome:
@@ -231,11 +247,27 @@ for dimensions, space in ((1, "x"), (2, "xx"), (3, "xxx")):
         "input, output_size=None",
     )
     add(
-        f"MaxPool{kind} AvgPool{kind} AdaptiveAvgPool{kind} AdaptiveMaxPool{kind} LPPool{kind} "
+        f"AvgPool{kind} AdaptiveAvgPool{kind} LPPool{kind} "
         f"ZeroPad{kind} ConstantPad{kind} ReflectionPad{kind} ReplicationPad{kind} "
         f"CircularPad{kind} Dropout{kind} InstanceNorm{kind}",
         block(f"nn{space}", f"n{space}"),
         "*arguments, **options",
+    )
+    add(
+        f"MaxPool{kind}",
+        pooled(f"nn{space}", f"n{space}"),
+        "kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False",
+    )
+    add(
+        f"AdaptiveMaxPool{kind}",
+        pooled(f"nn{space}", f"n{space}"),
+        "output_size, return_indices=False",
+    )
+    add(
+        f"MaxUnpool{kind}",
+        unpooled(f"nn{space}", f"n{space}"),
+        "*arguments, **options",
+        "input, indices, output_size=None",
     )
     add(
         f"BatchNorm{kind}",

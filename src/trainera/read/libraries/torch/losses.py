@@ -81,7 +81,7 @@ LOSSES = {
     "multi_margin_loss": Kind(
         "input, target", f"p=1, margin=1.0, weight=None, {OLD}", 2, ("nx",), ("x",), 1
     ),
-    "multilabel_margin_loss": Kind("input, target", OLD, 2, ("nx",), ("x",), 1),
+    "multilabel_margin_loss": Kind("input, target", OLD, 2, ("nx", "x"), (), 1),
     "multilabel_soft_margin_loss": Kind("input, target", f"weight=None, {OLD}", 2, ("*nx",), (), 1),
     "nll_loss": Kind(
         "input, target",

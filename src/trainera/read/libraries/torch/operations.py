@@ -418,21 +418,28 @@ TORCH.add("conv_transpose1d", blocks.block("npx", "px"), TRANSPOSED)
 TORCH.add("conv_transpose2d", blocks.block("npxx", "pxx"), TRANSPOSED)
 TORCH.add("conv_transpose3d", blocks.block("npxxx", "pxxx"), TRANSPOSED)
 TORCH.add(
-    "avg_pool1d max_pool1d lp_pool1d",
+    "avg_pool1d lp_pool1d",
     blocks.block("nnx", "nx"),
     "input, *options, **more",
 )
 TORCH.add(
-    "avg_pool2d max_pool2d lp_pool2d",
+    "avg_pool2d lp_pool2d",
     blocks.block("nnxx", "nxx"),
     "input, *options, **more",
 )
 TORCH.add(
-    "avg_pool3d max_pool3d lp_pool3d",
+    "avg_pool3d lp_pool3d",
     blocks.block("nnxxx", "nxxx"),
     "input, *options, **more",
 )
+POOLED = (
+    "input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False"
+)
+UNPOOLED = "input, indices, kernel_size, stride=None, padding=0, output_size=None"
 for space in (1, 2, 3):
+    windows = "x" * space
+    TORCH.add(f"max_pool{space}d", blocks.pooled(f"nn{windows}", f"n{windows}"), POOLED)
+    TORCH.add(f"max_unpool{space}d", blocks.unpooled(f"nn{windows}", f"n{windows}"), UNPOOLED)
     TORCH.add(f"adaptive_avg_pool{space}d", blocks.adaptive(space), "input, output_size")
     TORCH.add(
         f"adaptive_max_pool{space}d",
