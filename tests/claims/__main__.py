@@ -32,7 +32,7 @@ def main() -> int:
     for verdict in arguments.list:
         print("\n".join(tally.lines.get(verdict, [])))
     if arguments.write is not None:
-        arguments.write.write_text(page(tally), encoding="utf-8")
+        arguments.write.write_text(page(tally, arguments.most), encoding="utf-8")
     right, missed = tally.total(RIGHT), tally.total(MISSED)
     print(f"{tally.total(WRONG)} wrong, {right} right, {tally.total(GUARDED)} guarded at run time")
     print(f"{tally.total(NO_FIT)} of which slices do not fit, {missed} row by row but not claimed")

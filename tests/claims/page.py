@@ -1,5 +1,7 @@
 """Writes `docs/operations.md`: what is known of each operation, and how its claims fared."""
 
+import torch
+
 from tests.claims.judge import GUARDED, MISSED, NO_CLAIM, NO_FIT, RIGHT, UNKNOWN, WRONG, Tally
 from trainera.read.libraries.numpy import NUMPY
 from trainera.read.libraries.torch.operations import TORCH, operation
@@ -19,8 +21,10 @@ tensors for parts of it or for tensors that all workers have; the rank was known
 """
 
 
-def page(tally: Tally) -> str:
-    """The page, the same for the same claims."""
+def page(tally: Tally, most: int) -> str:
+    """The page, the same for the same claims and the same torch."""
+    tried = {name for name, verdict in tally.counts if verdict != UNKNOWN}
+    tallied = sum(tally.counts.values()) - tally.total(UNKNOWN)
     right, missed = tally.total(RIGHT), tally.total(MISSED)
     ranked = sum(": " in line and ", rank: " in line for line in tally.lines.get(RIGHT, []))
     lines = [
@@ -28,6 +32,11 @@ def page(tally: Tally) -> str:
         f"{tally.total(WRONG)} wrong, {right} right, {tally.total(GUARDED)} guarded, "
         f"{tally.total(NO_FIT)} that do not fit. Of what is row by row, with the rank known, "
         f"{ranked / max(ranked + missed, 1):.1%} is taken as such.",
+        "",
+        f"These are {tallied} claims about {len(tried)} operations, from at most {most} samples of "
+        f"each in the database of torch {torch.__version__.partition('+')[0]}. What is row by row "
+        "is found by cutting a sample, which may be too small to tell: distinct entries are unique "
+        "in every slice, and a batch of four can be enlarged in halves.",
         "",
         f"The table has {len(list(TORCH))} operations of torch and {len(list(NUMPY))} of numpy.",
         "",

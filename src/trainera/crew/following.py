@@ -17,13 +17,19 @@ STRETCHING = frozenset(
     "max min maximum minimum fmax fmin where addcmul addcdiv lerp clamp clip masked_fill "
     "logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor and or xor rand ror "
     "rxor iand ior ixor xlogy xlog1py atan2 arctan2 hypot logaddexp logaddexp2 isclose allclose "
-    "copysign heaviside ldexp nextafter gcd lcm".split()
+    "copysign heaviside ldexp nextafter gcd lcm complex polar clamp_min clamp_max lshift rshift "
+    "rlshift rrshift ilshift irshift bitwise_left_shift bitwise_right_shift igamma igammac "
+    "gammainc gammaincc zeta chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v "
+    "chebyshev_polynomial_w shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u "
+    "shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w hermite_polynomial_h "
+    "hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p".split()
 )
 """Stretches operands of size 1 to the size of the others. The last dimensions go together."""
 
 LOSSES = frozenset(
     "mse_loss l1_loss smooth_l1_loss huber_loss kl_div poisson_nll_loss gaussian_nll_loss "
-    "soft_margin_loss margin_ranking_loss cosine_similarity pairwise_distance dist".split()
+    "soft_margin_loss margin_ranking_loss hinge_embedding_loss multilabel_soft_margin_loss "
+    "triplet_margin_loss cosine_similarity pairwise_distance dist".split()
 )
 """Do the same first."""
 

@@ -1,11 +1,12 @@
 """What Python's own functions give."""
 
 import ast
+from dataclasses import replace
 
 from trainera.read.interpret.conditions import asks_for_list
 from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
-from trainera.read.ops import figures
+from trainera.read.ops import figures, indexing
 from trainera.read.ops.parts import moved_parts
 from trainera.read.source.syntax import is_namespace
 from trainera.read.values import (
@@ -76,9 +77,7 @@ class Python(Library):
         if name == "len" and isinstance(first, Shard):
             if first.nested:  # of a structure it is the number of its parts, not of samples
                 return Lost(first.loaders, "how many samples a structure has is not its length")
-            if first.dim != 0:
-                return PLAIN
-            return Sum(first.loaders) if first.ragged else Count(first.loaders)
+            return self._length(first, node, frame)
         if name == "sum" and isinstance(first, Items | Many):
             item = element(first)
             if isinstance(item, Mean | Sum | Parameters | Count):
@@ -190,6 +189,17 @@ class Python(Library):
             several = name == "map" or len(given) == 1
             for arguments in [given] if several else [[one] for one in given]:
                 self.machine.functions.run(called, arguments, {}, frame)
+
+    def _length(self, shard: Shard, node: ast.Call, frame: Frame) -> Value:
+        """The size of the first dimension, which may be the batch, or not."""
+        value = indexing.size(indexing.shape_of(shard), Const(0))
+        if value is not None:
+            return value
+        if frame.policy.assumes_rows:
+            self.notes.unsure_of(node, frame)
+            return PLAIN
+        made = self.machine.gathering.gather(node.args[0], shard, frame)
+        return replace(made, rows=False, number=True) if isinstance(made, Gathered) else made
 
     def _is_part_of_rows(self, node: ast.expr, frame: Frame) -> bool:
         """``int(windows.shape[0] / 49)``: so many rows as each of 49 windows of an image has."""
