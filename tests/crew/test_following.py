@@ -76,6 +76,8 @@ def test_rows_that_meet(one: Rows, other: Rows, meet: bool) -> None:
 
 
 STOPPED = {
+    "classes before rows": lambda x, y: y == torch.arange(3)[:, None],
+    "a table of more dimensions": lambda x, y: torch.fmax(torch.randn(5, 1, 3), x),
     "hidden layer as wide as the slice": lambda x, y: (
         nn.Sequential(nn.Linear(3, 4), nn.Linear(4, 1))(x) - y
     ),
@@ -93,6 +95,7 @@ STOPPED = {
     "attribute": lambda x, y: x[:, :1].T - y.data[:, None],
 }
 PASSED = {
+    "more dimensions, put in where they are seen": lambda x, y: y[None] == torch.arange(3)[:, None],
     "equal shapes": lambda x, y: (x.sum(1) - y).sum() * (x[:, :1] * y[:, None]),
     "a weight for each feature": lambda x, y: y[:, None] * torch.randn(3) + x - x.mean(0),
     "a weight for each of four classes": lambda x, y: y[:, None] * torch.randn(4),

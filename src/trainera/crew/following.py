@@ -111,6 +111,15 @@ def meeting_rows(operands: Sequence[Rows]) -> tuple[Rows, Rows] | None:
     return None
 
 
+def moved_rows(
+    operands: Sequence[Rows], others: Sequence[torch.Size]
+) -> tuple[Rows, torch.Size] | None:
+    """Rows that come first, and what has more dimensions: in the result they do no longer."""
+    longest = max(operands, key=lambda one: len(one.shape))
+    more = next((shape for shape in others if len(shape) > len(longest.shape)), None)
+    return (longest, more) if more is not None and longest.place == 0 else None
+
+
 def across(one: Rows, other: Rows) -> bool:
     """Whether the one has nothing, or a single entry, where the other has its rows."""
     return other.from_end > len(one.shape) or one.shape[-other.from_end] == 1

@@ -30,6 +30,7 @@ from trainera.crew.following import (
     STRETCHING,
     Rows,
     meeting_rows,
+    moved_rows,
     plain_name,
     rows_in_result,
     tensors_among,
@@ -182,12 +183,13 @@ class Lookout(TorchFunctionMode):
         if not found:
             return func(*args, **kwargs)
         rows = [one.rows for one in found]
-        if name in STRETCHING or name in LOSSES:
-            meeting = meeting_rows(rows)
-            if meeting is not None:
-                self.found = message(name, *meeting)
-                raise RuntimeError(self.found)
         others = [one.shape for one, known in operands if known is None]
+        if name in STRETCHING or name in LOSSES:
+            if (meeting := meeting_rows(rows)) is not None:
+                self.found = message(name, meeting[0].shape, meeting[1].shape, MEET)
+            elif (moved := moved_rows(rows, others)) is not None:
+                self.found = message(name, moved[0].shape, moved[1], MOVE)
+            self.raise_found()
         result = func(*args, **kwargs)
         for one in tensors_among([result]):
             place = rows_in_result(name, rows, others, one.shape)
@@ -240,8 +242,20 @@ def looking_call(lookout: Lookout, call: Callable[..., Any]) -> Callable[..., An
     return _looked_at
 
 
-def message(name: str, one: Rows, other: Rows) -> str:
-    """What the user reads about rows that meet."""
+MEET = (
+    "every row of the batch meets every other, and on every worker only the rows of its slice "
+    "would meet. If that is not meant, give both the same shape, by .view(-1) or .squeeze(1); if "
+    "it is, say so in the same line, as in a.view(-1, 1) - b.view(1, -1), and it will be computed "
+    "from the whole batch"
+)
+MOVE = (
+    "the rows of the batch come first no longer, which could not be known before the script ran. "
+    "Say so in the same line, as in x[None] - y"
+)
+
+
+def message(name: str, one: torch.Size, other: torch.Size, why: str) -> str:
+    """What the user reads about rows that meet, or that move."""
     own = sys._getframe().f_code.co_filename
     frame: Any = sys._getframe(1)
     while frame.f_back is not None and (
@@ -250,13 +264,10 @@ def message(name: str, one: Rows, other: Rows) -> str:
     ):
         frame = frame.f_back
     place = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
-    shape = torch.broadcast_shapes(one.shape, other.shape)  # type: ignore[no-untyped-call]
+    shape = torch.broadcast_shapes(one, other)  # type: ignore[no-untyped-call]
     return (
-        f"trainera: {place}: {name} of tensors of the shapes {list(one.shape)} and "
-        f"{list(other.shape)} gives {list(shape)}: every row of the batch meets every other, and "
-        "on every worker only the rows of its slice would meet. If that is not meant, give both "
-        "the same shape, by .view(-1) or .squeeze(1); if it is, say so in the same line, as in "
-        "a.view(-1, 1) - b.view(1, -1), and it will be computed from the whole batch"
+        f"trainera: {place}: {name} of tensors of the shapes {list(one)} and {list(other)} gives "
+        f"{list(shape)}: {why}"
     )
 
 
