@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import torch
 
 STRETCHING = frozenset(
-    "add radd iadd sub rsub isub subtract mul rmul imul multiply div rdiv idiv truediv rtruediv "
+    "masked_select add radd iadd sub rsub isub subtract mul rmul imul multiply div rdiv idiv truediv rtruediv "
     "itruediv divide true_divide floordiv rfloordiv ifloordiv floor_divide mod rmod remainder fmod "
     "pow rpow ipow float_power eq ne lt le gt ge less less_equal greater greater_equal not_equal "
     "max min maximum minimum fmax fmin where addcmul addcdiv lerp clamp clip masked_fill "
