@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 import torch
 
 STRETCHING = frozenset(
-    "masked_select add radd iadd sub rsub isub subtract mul rmul imul multiply div rdiv idiv truediv rtruediv "
+    "add radd iadd sub rsub isub subtract mul rmul imul multiply div rdiv idiv truediv rtruediv "
     "itruediv divide true_divide floordiv rfloordiv ifloordiv floor_divide mod rmod remainder fmod "
     "pow rpow ipow float_power eq ne lt le gt ge less less_equal greater greater_equal not_equal "
     "max min maximum minimum fmax fmin where addcmul addcdiv lerp clamp clip masked_fill "
     "logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor and or xor rand ror "
     "rxor iand ior ixor xlogy xlog1py atan2 arctan2 hypot logaddexp logaddexp2 isclose allclose "
-    "copysign heaviside ldexp nextafter gcd lcm complex polar clamp_min clamp_max lshift rshift "
-    "rlshift rrshift ilshift irshift bitwise_left_shift bitwise_right_shift igamma igammac "
-    "gammainc gammaincc zeta chebyshev_polynomial_t chebyshev_polynomial_u chebyshev_polynomial_v "
-    "chebyshev_polynomial_w shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u "
+    "copysign heaviside ldexp nextafter gcd lcm complex polar clamp_min clamp_max masked_select "
+    "lshift rshift rlshift rrshift ilshift irshift bitwise_left_shift bitwise_right_shift igamma "
+    "igammac gammainc gammaincc zeta chebyshev_polynomial_t chebyshev_polynomial_u "
+    "chebyshev_polynomial_v chebyshev_polynomial_w shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u "
     "shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w hermite_polynomial_h "
     "hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p".split()
 )

@@ -30,7 +30,7 @@ from trainera.read.values.contents import (
 from trainera.read.values.gathered import aligned_like, gathered_of, is_aligned, sized
 from trainera.read.values.join import element, join
 
-CHANGES = {"sort", "remove", "setdefault", "popitem", "discard", "insert"}
+CHANGES = {"sort", "remove", "setdefault", "popitem", "discard"}
 """Methods that change what holds others by what those are, or where."""
 
 
@@ -78,12 +78,12 @@ class Methods(Part):
         if name not in ("pop", "reverse") or not holds_share(owner):
             return self.of_holder(owner, name, node, frame)
         taken = [self.machine.eval(argument, frame) for argument in node.args] or [Const(-1)]
-        known = isinstance(owner, Items) and (place := at(taken[0], len(owner.items))) is not None
-        value = owner.items[place] if isinstance(owner, Items) and known else element(owner)
+        place = at(taken[0], len(owner.items)) if isinstance(owner, Items) else None
+        value = element(owner) if place is None else owner.held[place]
         target = node.func.value if isinstance(node.func, ast.Attribute) else None
         if isinstance(target, ast.Name):  # what is where now is not followed
             self.machine.names.bind(target.id, Many(element(owner), owner.born), frame)
-        elif isinstance(owner, Items) and len(set(owner.items)) > 1:
+        elif any(item != owner.held[0] for item in owner.held):
             return self._changed(owner, name, node, frame)
         return value if name == "pop" else PLAIN
 

@@ -285,8 +285,9 @@ class Losses(TorchPart):
         """The loss of the whole batch, computed by every worker."""
         self.notes.weighed.drop(node, frame)
         made = gathered_of(*self.machine.calls.gathered_arguments(node, frame))
-        alone = loss.reduction == "none" or not isinstance(made, Gathered)
-        return made if alone else replace(made, rows=False)
+        if loss.reduction == "none" or not isinstance(made, Gathered):
+            return made
+        return replace(made, rows=False)
 
     def _placed(self, kind: Kind, values: list[Value]) -> Outcome:
         """Where the batch lies in what the loss compares."""
