@@ -20,9 +20,9 @@ STRETCHING = frozenset(
     "copysign heaviside ldexp nextafter gcd lcm complex polar clamp_min clamp_max masked_select "
     "lshift rshift rlshift rrshift ilshift irshift bitwise_left_shift bitwise_right_shift igamma "
     "igammac gammainc gammaincc zeta chebyshev_polynomial_t chebyshev_polynomial_u "
-    "chebyshev_polynomial_v chebyshev_polynomial_w shifted_chebyshev_polynomial_t shifted_chebyshev_polynomial_u "
-    "shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w hermite_polynomial_h "
-    "hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p".split()
+    "chebyshev_polynomial_v chebyshev_polynomial_w shifted_chebyshev_polynomial_t "
+    "shifted_chebyshev_polynomial_u shifted_chebyshev_polynomial_v shifted_chebyshev_polynomial_w "
+    "hermite_polynomial_h hermite_polynomial_he laguerre_polynomial_l legendre_polynomial_p".split()
 )
 """Stretches operands of size 1 to the size of the others. The last dimensions go together."""
 
