@@ -5,16 +5,20 @@ from collections.abc import Iterator
 
 from trainera.read.facts import Facts
 from trainera.read.source.file import SourceFile
+from trainera.rules.torch._reach import reached
 
 
 def idle_layers(facts: Facts) -> bool:
     """Whether some network of the script's may have layers that get no gradient in a step."""
     found = [(cls, file) for file in facts.files.values() for cls in _networks(file)]
-    if facts.draws or any(_chooses(cls) or _has_spare_layer(cls, file) for cls, file in found):
+    if facts.draws or any(_has_spare_layer(cls, file) for cls, file in found):
         return True
+    choosing = {cls for cls, _ in found if _chooses(cls)}
     # A parameter that the loss alone uses would count as idle, and then turn up with a gradient.
     # So several outputs are taken to be used, all of them; if not, the first step says so.
-    return not facts.loose and any(_has_several_outputs(cls) for cls, _ in found)
+    several = set() if facts.loose else {cls for cls, _ in found if _has_several_outputs(cls)}
+    asked = choosing | several
+    return bool(asked) and not asked <= reached(facts)
 
 
 def _networks(file: SourceFile) -> Iterator[ast.ClassDef]:

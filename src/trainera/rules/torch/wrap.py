@@ -16,6 +16,11 @@ of its own after that.
 
 **Safety.** Buffers need no broadcast: batch normalisation keeps them equal (see `batchnorm`).
 
+`find_unused_parameters=True` is added only where some layer may get no gradient in a step: an
+output that does not reach the loss on every path, a branch in `forward` that leaves out a layer, a
+layer that is never called. All paths from `backward()` back into the network are followed for that;
+what cannot be followed counts as left out, because the wrapper would stop at the next step.
+
 Where layers are frozen or freed while the script trains, the wrapper is told to expect it, and is
 given those that are frozen at the start as well: `crew.with_frozen(DistributedDataParallel, …)`.
 
