@@ -152,5 +152,8 @@ def agree(value: Value) -> Value:
     if isinstance(value, torch.Tensor):
         received: Any = broadcast_object(value.detach().cpu())
         return received.to(value.device)  # type: ignore[no-any-return]
+    if isinstance(value, Iterator):  # it cannot be sent, but what it gives can
+        items: Any = iter(broadcast_object(list(value)))
+        return items  # type: ignore[no-any-return]
     result: Value = broadcast_object(value)
     return result

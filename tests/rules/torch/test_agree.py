@@ -38,6 +38,89 @@ def test_conditions(before: str, after: str) -> None:
     assert beyond(imports=IMPORTS, before=f"epochs = 3\n{before}") == [after]
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "names = [f for f in os.listdir('.') if os.path.isfile(os.path.join('.', f))]",
+            "names = crew.agree([f for f in os.listdir('.') "
+            "if os.path.isfile(os.path.join('.', f))])",
+        ),
+        (
+            "names = sorted(f for f in os.listdir('.') if os.path.isfile(f))",
+            "names = crew.agree(sorted(f for f in os.listdir('.') if os.path.isfile(f)))",
+        ),
+        (
+            "paths = {p.stem: str(p) for p in Path('.').glob('*') if p.is_file()}",
+            "paths = crew.agree({p.stem: str(p) for p in Path('.').glob('*') if p.is_file()})",
+        ),
+        (
+            "paths = (p for p in ('a', 'b') if os.path.exists(p))",
+            "paths = crew.agree((p for p in ('a', 'b') if os.path.exists(p)))",
+        ),
+        (
+            "first = next(i for i in itertools.count() if not os.path.exists(f'run{i}'))",
+            "first = crew.agree(next(i for i in itertools.count() "
+            "if not os.path.exists(f'run{i}')))",
+        ),
+        (
+            "names = [os.path.join(d, f) for d in os.listdir('.') if os.path.isdir(d) "
+            "for f in os.listdir(d)]",
+            "names = crew.agree([os.path.join(d, f) for d in os.listdir('.') "
+            "if os.path.isdir(d) for f in os.listdir(d)])",
+        ),
+        (
+            "names = list(filter(os.path.isfile, os.listdir('.')))",
+            "names = crew.agree(list(filter(os.path.isfile, os.listdir('.'))))",
+        ),
+        (
+            "for f in filter(lambda f: os.path.isfile(f), ('a', 'b')):\n    print(f)",
+            "for f in crew.agree(filter(lambda f: os.path.isfile(f), ('a', 'b'))):",
+        ),
+        (
+            "if any(os.path.exists(f) for f in ('a', 'b')):\n    print('there')",
+            "if crew.agree(any(os.path.exists(f) for f in ('a', 'b'))):",
+        ),
+        (
+            "large = max(os.path.getsize(f) for f in ('a', 'b'))\nif large > 3:\n    print(large)",
+            "if crew.agree(large > 3):",
+        ),
+    ],
+)
+def test_files_are_picked_at_once(before: str, after: str) -> None:
+    assert beyond(imports=f"{IMPORTS}\nimport itertools", before=before) == [after]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "parts = [torch.load(f) for f in glob.glob('*.pt') if os.path.exists(f)]",
+            "parts = [torch.load(f) for f in crew.agree(glob.glob('*.pt')) "
+            "if crew.agree(os.path.exists(f))]",
+        ),
+        (
+            "runs = [r for r in [data] if os.path.exists(r.root)]",
+            "runs = [r for r in [data] if crew.agree(os.path.exists(r.root))]",
+        ),
+        (
+            "runs = [m for m, path in [(data, 'a')] if os.path.exists(path)]",
+            "runs = [m for m, path in [(data, 'a')] if crew.agree(os.path.exists(path))]",
+        ),
+        (
+            "free = (i for i in itertools.count() if not os.path.exists(f'run{i}'))",
+            "free = (i for i in itertools.count() if crew.agree(not os.path.exists(f'run{i}')))",
+        ),
+        (
+            "entries = [e for e in os.scandir('.') if e.is_file()]",
+            "entries = [e for e in os.scandir('.') if crew.agree(e.is_file())]",
+        ),
+    ],
+)
+def test_what_is_no_name_is_not_sent_around(before: str, after: str) -> None:
+    assert beyond(imports=f"{IMPORTS}\nimport itertools", before=before) == [after]
+
+
 def test_a_time_limit() -> None:
     added = beyond(
         imports=IMPORTS,

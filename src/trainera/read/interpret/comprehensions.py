@@ -15,6 +15,7 @@ from trainera.read.values import (
     Items,
     Loader,
     Many,
+    PerWorker,
     Shard,
     Value,
 )
@@ -42,10 +43,22 @@ class Comprehensions(Part):
                     self.machine.gathering.gather(expression, value, frame)
         return Dictionary(tuple(items.items())) if known or items else PLAIN
 
+    def _tests(self, generator: ast.comprehension, frame: Frame) -> list[tuple[ast.expr, Value]]:
+        """Evaluates the tests of a loop, and gives those on which workers may differ."""
+        if frame.policy.inside_network:
+            for test in generator.ifs:
+                self.machine.conditions.condition(test, frame)
+            return []
+        values = [self.machine.conditions.evaluated(test, frame) for test in generator.ifs]
+        found = list(zip(generator.ifs, values, strict=True))
+        return [(test, value) for test, value in found if isinstance(value, PerWorker)]
+
     def comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, frame: Frame
     ) -> Value:
         saved = dict(frame.env or {})
+        items: list[tuple[ast.expr, Value]] = []
+        tests: list[tuple[ast.expr, Value]] = []
         opened = 0
         structure: Shard | None = None
         for generator in node.generators:
@@ -67,8 +80,8 @@ class Comprehensions(Part):
             self.machine.libraries.in_order(generator.iter, iterable, frame)
             self.machine.agreement.needed_by_all(generator.iter, (iterable,), frame)
             self.machine.assignments.assign(generator.target, element(iterable), frame)
-            for test in generator.ifs:
-                self.machine.conditions.condition(test, frame)
+            items.append((generator.iter, iterable))
+            tests += self._tests(generator, frame)
         if isinstance(node, ast.DictComp):
             self.machine.gathering.evaluate(node.key, frame)
             value: Value = self.machine.eval(node.value, frame)
@@ -85,6 +98,8 @@ class Comprehensions(Part):
                     value = self.machine.gathering.evaluate(node.elt, frame)
                 else:
                     value = self.machine.gathering.gather(node.elt, value, frame)
+        if self.machine.agreement.on_picked(node, items, tests, frame, of_batches=opened > 0):
+            value = PLAIN if isinstance(value, PerWorker) else value
         for _ in range(opened):
             self.path.open_loops.pop()
         frame.env = saved if frame.env is not None else None

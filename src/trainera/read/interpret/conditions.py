@@ -58,10 +58,12 @@ class Conditions(Part):
         if frame.policy.inside_network:
             self.decides(node, self.machine.eval(node, frame), frame)
             return
+        self.machine.agreement.agreed(node, self.evaluated(node, frame), frame)
+
+    def evaluated(self, node: ast.expr, frame: Frame) -> Value:
+        """What a test gives outside of networks."""
         value = self.machine.gathering.evaluate(node, frame)
-        self.machine.agreement.agreed(
-            node, PerWorker(ALONE) if isinstance(value, FirstOnly) else value, frame
-        )
+        return PerWorker(ALONE) if isinstance(value, FirstOnly) else value
 
     def decides(self, node: ast.expr, value: Value, frame: Frame) -> None:
         """Inside a network: does the path depend on the batch it is given, or on chance?"""

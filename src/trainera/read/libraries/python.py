@@ -6,9 +6,11 @@ from dataclasses import replace
 from trainera.read.interpret.conditions import asks_for_list
 from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
+from trainera.read.libraries import effects
 from trainera.read.ops import figures, indexing
 from trainera.read.ops.parts import moved_parts
-from trainera.read.source.syntax import is_namespace
+from trainera.read.source.picking import ENDLESS, asked_about, called, whole_of
+from trainera.read.source.syntax import is_namespace, parts_of
 from trainera.read.values import (
     PLAIN,
     BatchIterable,
@@ -29,6 +31,7 @@ from trainera.read.values import (
     OwnModule,
     Parameters,
     PartialCall,
+    PerWorker,
     Qualified,
     Shard,
     Share,
@@ -43,6 +46,8 @@ from trainera.read.values.join import element, loaders_of
 GONE_THROUGH = {"enumerate", "iter", "zip", "list", "tuple", "sum", "sorted", "min", "max", "map"}
 COLLECTORS = {"list", "tuple", "set", "sorted", "map", "filter", "sum", "min", "max", "any", "all"}
 """Builtins that go through all that they are given."""
+TELLS = {"any", "all", "sum", "min", "max", "next"}
+"""Those that make one answer of many."""
 
 
 class Python(Library):
@@ -113,6 +118,13 @@ class Python(Library):
             for value in positional:
                 if isinstance(value, Loader | BatchIterable):
                     self.machine.batches.collected(node, loaders_of(value), frame)
+        if name == "filter" and self._picks_files(node, positional, frame):
+            return PLAIN
+        if name in TELLS:
+            answers = [element(one) for one in positional if isinstance(one, Many)]
+            own = next((one for one in answers if isinstance(one, PerWorker)), None)
+            if own is not None:
+                return own
         batch = moved_parts(node, name, positional)
         if batch is not None:
             return batch
@@ -200,6 +212,22 @@ class Python(Library):
             return PLAIN
         made = self.machine.gathering.gather(node.args[0], shard, frame)
         return replace(made, rows=False, number=True) if isinstance(made, Gathered) else made
+
+    def _picks_files(self, node: ast.Call, positional: list[Value], frame: Frame) -> bool:
+        """``filter(os.path.isfile, names)``: all go on with what the first worker picks."""
+        self.notes.agree.drop(node.func, frame)
+        if len(positional) != 2 or {called(part) for part in parts_of(node.args[1])} & ENDLESS:
+            return False
+        by, value = positional[0], PLAIN
+        if isinstance(by, Qualified) and by.name in effects.FILES:
+            value = PerWorker("the file system")
+        elif isinstance(by, Function) and isinstance(by.node, ast.Lambda):
+            if {one.arg for one in by.node.args.args} <= asked_about(by.node.body):
+                value = self.machine.functions.run(by, [element(positional[1])], {}, frame)
+        if not isinstance(value, PerWorker) or "random" in value.what:
+            return False
+        self.machine.agreement.on_all(node.func, whole_of(node, frame.file), value, frame)
+        return True
 
     def _is_part_of_rows(self, node: ast.expr, frame: Frame) -> bool:
         """``int(windows.shape[0] / 49)``: so many rows as each of 49 windows of an image has."""

@@ -14,9 +14,17 @@ of strings has another order in every process, so that words would get other num
     - if os.path.exists("last.pt"):
     + if crew.agree(os.path.exists("last.pt")):
 
+Where a comprehension, or `filter`, picks files, the workers agree on all that it gives, at once:
+
+    - names = [f for f in os.listdir(root) if os.path.isfile(os.path.join(root, f))]
+    + names = crew.agree([f for f in os.listdir(root) if os.path.isfile(os.path.join(root, f))])
+
 **Safety.** All workers take the branch that the first one would take.
 
-**Limits.** A line that draws numbers for the samples of a batch in one call of its function, and
+**Limits.** A comprehension that makes more than names of what it picks, such as tensors or data
+sets, asks for each item: an object that is sent to another worker would be a copy.
+
+A line that draws numbers for the samples of a batch in one call of its function, and
 for all workers alike in another, is refused: workers must agree on the latter, and must not on the
 former. Two functions do.
 """
