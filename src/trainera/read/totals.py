@@ -25,13 +25,13 @@ def deferrable(facts: Facts) -> frozenset[Key]:
     for (_, loop, _), keys in by_loop.items():
         tallies = [facts.tallies[key] for key in keys]
         file = tallies[0].file
-        if isinstance(loop, ast.For) and _can_wait(tallies, loop, _chains(file)):
+        if isinstance(loop, ast.For) and _can_wait(tallies, loop, chains(file)):
             found.update(keys)
     return frozenset(found)
 
 
 @cache
-def _chains(file: SourceFile) -> "DefUse":
+def chains(file: SourceFile) -> "DefUse":
     """The chains of a file, found once: several rules ask."""
     return DefUse(file)
 

@@ -135,6 +135,7 @@ CLOCKS = {
     "time.localtime",
     "time.gmtime",
 }
+TERMINAL = {"shutil.get_terminal_size", "os.get_terminal_size"}
 NAMES = {
     "tempfile.TemporaryDirectory",
     "tempfile.mkdtemp",

@@ -7,6 +7,7 @@ from trainera.read.interpret.state import Frame
 from trainera.read.libraries import effects
 from trainera.read.values import PLAIN, FirstOnly, LibraryObject, PerWorker, Value
 
+CLOCK, TERMINAL = "the clock", "the terminal"
 READ = ast.Name | ast.Attribute | ast.Subscript
 """Arguments that are looked at once more at no cost."""
 
@@ -18,7 +19,9 @@ class SideEffects(Library):
         self.notes.once.drop(node, frame)
         self.notes.in_turn.drop(node, frame)
         if name in effects.CLOCKS:
-            return PerWorker("the clock")
+            return PerWorker(CLOCK)
+        if name in effects.TERMINAL:
+            return PerWorker(TERMINAL)
         if name in effects.NAMES:
             self.machine.calls.gathered_arguments(node, frame)
             return PerWorker("a name made up on the spot")

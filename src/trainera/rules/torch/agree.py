@@ -19,6 +19,10 @@ Where a comprehension, or `filter`, picks files, the workers agree on all that i
     - names = [f for f in os.listdir(root) if os.path.isfile(os.path.join(root, f))]
     + names = crew.agree([f for f in os.listdir(root) if os.path.isfile(os.path.join(root, f))])
 
+What is seen in printed text only needs no agreement, because one worker prints: how a time is
+written, how wide a progress bar is. All uses of such a value are followed, through the script's own
+functions; a test that may skip an exchange, and whatever is learned or saved, is agreed on.
+
 **Safety.** All workers take the branch that the first one would take.
 
 **Limits.** A comprehension that makes more than names of what it picks, such as tensors or data
@@ -37,6 +41,8 @@ from trainera.read.facts import Facts
 from trainera.read.interpret.agreement import ALONE
 from trainera.read.libraries.randomness import BY_CHANCE
 from trainera.read.libraries.sets import SET_ORDER
+from trainera.read.libraries.side_effects import CLOCK, TERMINAL
+from trainera.rules.torch._decoration import Decoration
 from trainera.rules.torch._tools import Finding, Words, edit, refuse, spots, wrap
 
 NAME = "agree"
@@ -66,6 +72,7 @@ REFUSALS = {
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+    text = Decoration(facts)
     for node, found in spots(facts.agree.values()).items():
         if facts.also_without(node, facts.agree):
             yield refuse(
@@ -78,6 +85,8 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             )
             continue
         what = {spot.what for spot in found}
+        if what <= {CLOCK, TERMINAL} and text.is_all(found[0].node, found[0].file):
+            continue
         template = "crew.agree({})"
         if SET_ORDER in what:
             template = "crew.agree(list({}))"
