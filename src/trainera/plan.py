@@ -63,7 +63,16 @@ class Replace:
     op: Literal["replace"] = "replace"
 
 
-Action = Wrap | Through | Insert | Keyword | Unwrap | Replace
+@dataclass(frozen=True, kw_only=True)
+class Enclose:
+    """Begins or ends, with an argument, what goes around several: ``*loader.mean(`` and ``)``."""
+
+    head: str = ""
+    tail: str = ""
+    op: Literal["enclose"] = "enclose"
+
+
+Action = Wrap | Through | Insert | Keyword | Unwrap | Replace | Enclose
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -96,7 +96,15 @@ def _notes(facts: Facts, decisions: Decisions) -> tuple[Note, ...]:
 
 def _in_order(edits: list[Edit], framework: Framework) -> list[Edit]:
     """By place; at one place what has to be innermost comes first."""
-    depth = {"replace": 0, "unwrap": 0, "through": 1, "keyword": 1, "wrap": 2, "insert": 3}
+    depth = {
+        "replace": 0,
+        "unwrap": 0,
+        "through": 1,
+        "keyword": 1,
+        "wrap": 2,
+        "enclose": 3,
+        "insert": 4,
+    }
 
     def order(edit: Edit) -> tuple[object, ...]:
         return (edit.place, depth[edit.action.op], framework.depth(edit))

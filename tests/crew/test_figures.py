@@ -39,6 +39,12 @@ for (rows,) in loader:
     assert count == (2 if crew.size() > 1 else 0), count  # the rows go by themselves
     apart, count = times(lambda: [loader.mean(loss), loader.sum(hits), loader.sum(total)])
     assert count == (3 if crew.size() > 1 else 0)
+    sums, count = times(loader.sum, hits, total)
+    assert count == (1 if crew.size() > 1 else 0)
+    assert sums[0] == apart[1] and torch.equal(sums[1], apart[2])
+    means, count = times(loader.mean, loss, loss.item())
+    assert count <= 1 and torch.equal(means[0], apart[0]) and means[1] == apart[0].item()
+    assert list(crew.agree(iter("ab"))) == ["a", "b"]
     assert torch.equal(one, apart[0]) and two == apart[1] and type(two) is int
     assert torch.equal(three["total"], apart[2]) and three["n"] == 3
     assert four == (one.item(), two) and type(four) is Result

@@ -17,6 +17,7 @@ from trainera.errors import UserError
 from trainera.plan import (
     Action,
     Edit,
+    Enclose,
     Insert,
     Keyword,
     Note,
@@ -163,6 +164,8 @@ def change(action: Action) -> str:
             return f"{action.function}(…)"
         case Replace():
             return action.text
+        case Enclose():
+            return f"{action.head}…{action.tail}"
         case Unwrap():
             return "the first argument"
         case Wrap():

@@ -77,13 +77,24 @@ class Shared(StepValues):
         if self._tries or TRIALS.asked:
             TRIALS.end()
 
-    def sum(self, value: Any) -> Any:
-        """The sum over the workers that have samples of this batch; the type is kept."""
-        return value if CREW.size == 1 else self._figures([("sum", value)])[0]
+    def sum(self, *values: Any) -> Any:
+        """The sum over the workers that have samples of this batch; the type is kept.
 
-    def mean(self, value: Any) -> Any:
-        """The mean over the samples of this batch, of means over each worker's samples."""
-        return value if CREW.size == 1 else self._figures([("mean", value)])[0]
+        Of several values, of each; in one exchange.
+        """
+        return self._each("sum", values)
+
+    def mean(self, *values: Any) -> Any:
+        """The mean over the samples of this batch, of means over each worker's samples.
+
+        Of several values, of each; in one exchange.
+        """
+        return self._each("mean", values)
+
+    def _each(self, way: str, values: tuple[Any, ...]) -> Any:
+        if CREW.size > 1:
+            values = tuple(self._figures([(way, value) for value in values]))
+        return values[0] if len(values) == 1 else values
 
     def _figures(self, figures: list[tuple[str, Any]]) -> list[Any]:
         """Sums and means of the whole batch, all of them in one exchange."""

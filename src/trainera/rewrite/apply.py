@@ -13,10 +13,10 @@ from pathlib import Path
 
 import libcst as cst
 
-from trainera.plan import Converted, Edit, Insert, Keyword, Replace, Through, Unwrap, Wrap
+from trainera.plan import Converted, Edit, Enclose, Insert, Keyword, Replace, Through, Unwrap, Wrap
 from trainera.read.source.positions import Span, decode
 from trainera.rewrite.bundle import bundle
-from trainera.rewrite.expressions import Calling, Unwrapping, Wrapping, spans_of
+from trainera.rewrite.expressions import Calling, Enclosing, Unwrapping, Wrapping, spans_of
 from trainera.rewrite.imports import find_import_place, is_runtime, runtime_name
 from trainera.rewrite.removing import Removing, removing
 from trainera.rewrite.statements import Inserting
@@ -122,7 +122,7 @@ def _collect(tree: Tree, edits: Sequence[Edit]) -> list[Change]:
     return collector.changes
 
 
-Work = Wrapping | Calling | Unwrapping | Removing | Inserting
+Work = Enclosing | Wrapping | Calling | Unwrapping | Removing | Inserting
 
 
 class _Collector(cst.CSTVisitor):
@@ -193,6 +193,9 @@ class _Collector(cst.CSTVisitor):
                 calling = Calling(self._tree, node, inner, self._ancestors)
                 self._replaced.extend(span for span, _ in calling.replaced)
                 work.append(calling)
+            for action in actions:
+                if isinstance(action, Enclose):
+                    work.insert(0, Enclosing(self._tree, node, action))
             if unwrapped:
                 assert isinstance(node, cst.Call), f"not a call: {self._tree.text[slice(*span)]}"
                 gone = removing(self._tree, node, self._ancestors, self._edited, self._followed)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from trainera.plan import Keyword, Through, Wrap
+from trainera.plan import Enclose, Keyword, Through, Wrap
 from trainera.read.source.positions import Span
 from trainera.rewrite.text import Change
 from trainera.rewrite.tree import Tree
@@ -127,6 +127,22 @@ class Wrapping:
             if _is_word(suffix[-1]) and _is_word(self._tree.text[end : end + 1]):
                 suffix = f"{suffix} "
             yield Change(end, end, suffix, self._tree.line_of(self._span[0]))
+
+
+class Enclosing:
+    """What begins before one expression, or ends after it, and goes around others as well."""
+
+    def __init__(self, tree: Tree, node: cst.BaseExpression, action: Enclose) -> None:
+        self._span, self._action = tree.outer_span(node), action
+        self._line = tree.line_of(self._span[0])
+
+    def opening(self) -> Iterator[Change]:
+        if self._action.head:
+            yield Change(self._span[0], self._span[0], self._action.head, self._line)
+
+    def closing(self) -> Iterator[Change]:
+        if self._action.tail:
+            yield Change(self._span[1], self._span[1], self._action.tail, self._line)
 
 
 class Calling:

@@ -52,7 +52,7 @@ from tests.rules.tools import (
         ("assert not torch.isnan(loss)", "assert not torch.isnan(loader.mean(loss))"),
         (
             "report(loss.item(), x.size(0))",
-            "report(loader.mean(loss.item()), loader.sum(x.size(0)))",
+            "report(*loader.combine((loss.item(), x.size(0)), ('mean', 'sum')))",
         ),
         ("unknown(model(x), y)", "unknown(loader.gather(model(x)), loader.gather(y))"),
         ("for row in y:\n    print(row)", "for row in loader.gather(y):"),

@@ -19,10 +19,16 @@ What a statement asks for several times is made whole once, on a line before it:
     +     all_z = loader.gather(z)
     +     similar = all_z @ all_z.T
 
+Figures that stand side by side, as arguments or items of a tuple, travel in one exchange:
+
+    -     print(epoch, loss_d.item(), loss_g.item())
+    +     print(epoch, *loader.mean(loss_d.item(), loss_g.item()))
+
 **Safety.** Every worker gets the same bits. A mean is weighted by the slices' sizes, counts are
 added, rows are put together in the order of the batch.
 
-**Limits.** One exchange for every value and step; running totals do better (see `tally`).
+**Limits.** One exchange for every value and step that stands apart from others; running totals do
+better (see `tally`).
 """
 
 import ast
@@ -31,8 +37,9 @@ from collections.abc import Iterator
 
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options, Replace
-from trainera.read.facts import Facts, by_node
+from trainera.read.facts import Escape, Facts, by_node
 from trainera.read.source.file import SourceFile
+from trainera.rules.torch._together import side_by_side
 from trainera.rules.torch._tools import Finding, Words, before, edit, refuse, wrap
 
 NAME = "metrics"
@@ -66,10 +73,12 @@ REASONS = {
     "gather": "the rows of the whole batch, in order, not one worker's slice",
     "gather_picked": "the rows that were picked of the whole batch, in order",
 }
+TOGETHER = "the figures of the whole batch, not of one worker's slice, in one exchange"
 
 
 def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
     plain = {node for _, node in facts.plain}
+    whole: dict[ast.AST, Escape] = {}
     often: dict[tuple[SourceFile, ast.stmt, str, str], list[ast.Name]] = defaultdict(list)
     for node, records in by_node(facts.escapes):
         forms = {(record.method, record.text, record.how) for record in records}
@@ -84,9 +93,16 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
                 "call it with one kind of value only",
             )
             continue
-        method, text, how = forms.pop()
+        whole[node] = record
+    together = {one: action for group in side_by_side(whole) for one, action in group.edits()}
+    for node, record in whole.items():
+        method, text, how = record.method, record.text, record.how
         template = f"{text}.{method}({{}}, {how})" if how else f"{text}.{method}({{}})"
-        if method == "gather" and isinstance(node, ast.Name):
+        if node in together:
+            action = together[node]
+            if action.head or action.tail:
+                yield edit(NAME, record.file, node, action, TOGETHER, (CREW,))
+        elif method == "gather" and isinstance(node, ast.Name):
             statement = record.file.statement_of(node)
             often[record.file, statement, node.id, template].append(node)
         else:
