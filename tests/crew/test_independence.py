@@ -9,7 +9,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from trainera.crew.independence import APART, MIXES, UNDECIDED, double_of, tried
+from trainera.crew.comparing import APART, MIXES, UNDECIDED
+from trainera.crew.independence import double_of, tried
 from trainera.crew.wrapping import Through
 
 ROWS = 6

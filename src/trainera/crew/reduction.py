@@ -36,8 +36,14 @@ def reduce_values(
     return reduce_each([(value, factor, mean) for value in values], factor != 0)
 
 
-def reduce_each(figures: list[tuple[Any, float | None, bool]], has_say: bool) -> tuple[Any, ...]:
-    """The same of values with a factor each, and whether they are means: in one exchange."""
+def reduce_each(
+    figures: list[tuple[Any, float | None, bool]], has_say: bool, rows: int = 1
+) -> tuple[Any, ...]:
+    """The same of values with a factor each, and whether they are means: in one exchange.
+
+    Means are sent times the rows that they are over and divided by all rows in the end, not weighed
+    by fractions: a mean of whole numbers, such as an accuracy, then is what it is in one process.
+    """
     values = tuple(value for value, _, _ in figures)
     if CREW.size == 1:
         return tuple(v.detach() if isinstance(v, torch.Tensor) else v for v in values)
@@ -46,6 +52,9 @@ def reduce_each(figures: list[tuple[Any, float | None, bool]], has_say: bool) ->
     parcel = parcels[0] if parcels else parcel
     for other in parcels[1:]:
         parcel = added(parcel, other)
+    if rows != 1:
+        parts = zip(parcel[1], figures, strict=True)
+        parcel = ("list", [divided(one, rows) if mean else one for one, (_, _, mean) in parts])
     result: tuple[Any, ...] = unpacked(parcel, values)
     return result
 
@@ -127,6 +136,17 @@ def added(one: Parcel, other: Parcel) -> Parcel:
     if one[0] == "array" and other[0] in ("array", "number"):
         return "array", one[1], one[2] + other[-1]
     raise ValueError(f"cannot add {described(other)} of one worker to {described(one)} of another")
+
+
+def divided(parcel: Parcel, by: int) -> Parcel:
+    """A parcel with all of its numbers divided."""
+    if parcel[0] == "dict":
+        return "dict", {key: divided(item, by) for key, item in parcel[1].items()}
+    if parcel[0] == "list":
+        return "list", [divided(item, by) for item in parcel[1]]
+    if parcel[0] == "tensor":
+        return tensor_parcel(opened(parcel) / by, parcel[1], getattr(torch, parcel[2]))
+    return (*parcel[:-1], parcel[-1] / by)
 
 
 def described(parcel: Parcel) -> str:

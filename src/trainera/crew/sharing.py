@@ -98,13 +98,13 @@ class Shared(StepValues):
 
     def _figures(self, figures: list[tuple[str, Any]]) -> list[Any]:
         """Sums and means of the whole batch, all of them in one exchange."""
+        rows, mine = self._step
         weighed = [
-            (value, self.fraction if way == "mean" else None, way == "mean")
-            for way, value in figures
+            (value, float(mine) if way == "mean" else None, way == "mean") for way, value in figures
         ]
         if any(way == "sum" for way, _ in figures):
             self._check_begun()
-        wholes = reduce_each(weighed, self.active)
+        wholes = reduce_each(weighed, self.active, max(rows, 1))
         results = []
         for (way, value), whole in zip(figures, wholes, strict=True):
             if way == "mean":

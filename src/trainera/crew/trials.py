@@ -15,7 +15,8 @@ import torch
 from torch.nn.modules import module as hooks
 from torch.nn.parallel import DistributedDataParallel
 
-from trainera.crew.independence import MIXES, TURNED, UNDECIDED, double_of, tried
+from trainera.crew.comparing import MIXES, TURNED, UNDECIDED
+from trainera.crew.independence import double_of, tried
 from trainera.crew.picking import rebuilt
 from trainera.crew.rows import duplicate
 from trainera.crew.state import CREW

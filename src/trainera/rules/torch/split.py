@@ -41,7 +41,9 @@ from collections.abc import Iterator
 from trainera.engines.base import CREW, Engine
 from trainera.plan import Options
 from trainera.read.facts import Facts, LoaderFact, LoopFact
-from trainera.read.totals import deferrable
+from trainera.read.source.file import SourceFile
+from trainera.read.source.syntax import parts_of
+from trainera.read.totals import chains, deferrable
 from trainera.read.values import Function, Qualified, Value
 from trainera.rules.torch._tools import (
     Finding,
@@ -88,6 +90,8 @@ REFUSALS = {
         do="use the first batch before the next one is taken",
     ),
 }
+SHOWS = {"print", "set_description", "set_postfix", "set_postfix_str"}
+"""Calls that leave nothing behind but what is seen of the first worker, which has samples."""
 ROW_BY_ROW = {
     *("zip", "list", "tuple", "stack", "tensor", "as_tensor", "from_numpy", "default_collate"),
     *("LongTensor", "FloatTensor", "Tensor", "array", "asarray", "float", "int", "long", "append"),
@@ -165,6 +169,9 @@ def loaders_that_skip(facts: Facts) -> frozenset[ast.AST]:
     """Loaders whose every loop goes on without a worker that has no sample."""
     waiting = deferrable(facts)
     at_once = {facts.tallies[key].loop for key in facts.tallies if key not in waiting}
+    totals: dict[ast.AST, set[str]] = {}
+    for key in waiting:
+        totals.setdefault(facts.tallies[key].loop, set()).add(facts.tallies[key].name)
     needs_all: set[ast.AST] = set()
     for loop in facts.loops.values():
         if (
@@ -173,11 +180,32 @@ def loaders_that_skip(facts: Facts) -> frozenset[ast.AST]:
             or not loop.evaluating
             or loop.node in at_once
             or not isinstance(loop.node, ast.For)
+            or _leaves_traces(loop.node, loop.file, totals.get(loop.node, set()))
         ):
             needs_all |= loop.loaders
     for escape in facts.escapes.values():
         needs_all |= escape.loaders  # also after the loop, where the last batch is looked at
     return frozenset(facts.loaders) - needs_all
+
+
+def _leaves_traces(loop: ast.For, file: SourceFile, totals: set[str]) -> bool:
+    """Whether it shows after a loop how often it was run, apart from totals that are added up.
+
+    A worker that leaves out a round would count one less than the others, and decide by that.
+    """
+    found = chains(file)
+    for part in parts_of(loop):
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            later = any(not file.within(use, loop) for use in found.uses(part))
+            if part.id not in totals and (later or part.id in found.declared):
+                return True
+        elif isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store):
+            return True
+        elif isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
+            called = part.value.func
+            if ast.unparse(called).rpartition(".")[2] not in SHOWS:
+                return True
+    return not found.followed
 
 
 def keeps_rows_apart(loader: LoaderFact) -> bool:

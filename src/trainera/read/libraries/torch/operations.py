@@ -498,6 +498,11 @@ TORCH.add(
 TORCH.add(
     "batch_norm",
     blocks.batch_norm,
+    "input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled",
+)
+TORCH.add(
+    "nn.functional.batch_norm",
+    blocks.batch_norm,
     "input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, "
     "eps=1e-05",
 )
