@@ -54,6 +54,11 @@ REFUSALS = {
         why="on each worker they are of its own slice: they are averaged after that",
         do="change the gradients between backward() and the optimizer's step",
     ),
+    "own-gradient": Words(
+        what="a backward() of the script's own is not seen to be linear in the gradient",
+        why="the gradients of a worker's rows are weighed for the average of all workers",
+        do="change the gradients between backward() and the optimizer's step",
+    ),
     "layer-learns-shape": Words(
         what="this layer is changed by the batches it is given",
         why="each worker would change it by its slice",

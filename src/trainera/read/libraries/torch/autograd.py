@@ -6,11 +6,14 @@ from dataclasses import replace
 from trainera.read.facts import CURRENT, Backward, Spot, Weighed
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries.torch.part import TorchPart
+from trainera.read.source.linear import is_linear
 from trainera.read.source.syntax import is_factor, keyword_of
 from trainera.read.values import (
     PLAIN,
+    Class,
     Const,
     Dictionary,
+    Function,
     Gathered,
     Items,
     Many,
@@ -134,6 +137,19 @@ class Autograd(TorchPart):
             ),
         )
         return PLAIN
+
+    def own_function(self, node: ast.Call, cls: Class, frame: Frame) -> None:
+        """An operation of the script's with a way back of its own.
+
+        The gradients of rows that it is given there are larger by the number of workers, which
+        makes no difference if it is linear in them.
+        """
+        back = self.machine.objects.attribute(cls, "backward")
+        if "torch.autograd.Function" not in self.machine.objects.base_names(cls):
+            return
+        code = back.node if isinstance(back, Function) else None
+        if not isinstance(code, ast.FunctionDef) or not is_linear(code):
+            self.notes.trouble("network", "own-gradient", node, frame, frozenset())
 
     def hooked(self, node: ast.Call, frame: Frame) -> None:
         self.notes.trouble("network", "gradient-hook", node, frame, frozenset())

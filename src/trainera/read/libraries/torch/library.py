@@ -164,6 +164,8 @@ class Torch(Library):
             return self.optimizers.method(node, name, owner, frame)
         if isinstance(owner, Parameters):
             return self.optimizers.method_of_parameters(node, function, owner, frame)
+        if isinstance(owner, Class) and name == "apply" and frame.policy.inside_network:
+            self.autograd.own_function(node, owner, frame)
         if isinstance(owner, LossFunction) and (name in MOVES or name in ("train", "eval")):
             return owner
         if isinstance(owner, LossFunction) and name == "forward":
