@@ -32,6 +32,8 @@ def judged(
         kinds = figure_kinds(whole, one, rest, first, second)
         if doubled is not None and doubled.shape == whole.shape:
             kinds &= figure_kinds(doubled, whole, whole, 1, 1)
+        if kinds and batch_first and whole.dim():
+            return TURNED  # it has no rows at all
         return APART if kinds else MIXES
     if any(shapes[place][0] != shapes[place][1] + shapes[place][2] for place in along):
         return UNDECIDED

@@ -86,7 +86,8 @@ def apart(function: Any, caller: Any, alone: bool) -> Iterator[None]:
 def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls the function on the first worker; the others wait until it is done.
 
-    They get a Nobody, which takes any call. If the function fails, all workers fail.
+    They get a Nobody, which takes any call. If the function fails, all workers fail. It waits for
+    the others, too: they may still be reading the file that is written over or removed.
     """
     if CREW.trying:
         return Nobody()
@@ -98,6 +99,7 @@ def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             return Nobody()
         with apart(function, caller, alone=True):
             return function(*args, **kwargs)
+    TRANSPORT.add_up(torch.zeros(1))
     if CREW.rank > 0:
         outcome = broadcast_object(None)
         if isinstance(outcome, tuple):

@@ -1,0 +1,28 @@
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+
+torch.manual_seed(0)
+torch.set_default_dtype(torch.float64)
+activations = []
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(6, 4)
+    def forward(self, x):
+        h = self.fc(x)
+        activations.append(h.detach().abs().mean().item())
+        return h
+x = torch.randn(22, 6); y = torch.randint(0, 4, (22,))
+loader = DataLoader(TensorDataset(x, y), batch_size=5, shuffle=True)
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for epoch in range(2):
+    for a, b in loader:
+        loss = F.cross_entropy(model(a), b)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        print(loss.item(), activations[-1])
+torch.save(model.state_dict(), "model.pt")

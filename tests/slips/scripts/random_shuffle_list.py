@@ -1,0 +1,24 @@
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+
+torch.manual_seed(0)
+torch.set_default_dtype(torch.float64)
+
+x = torch.randn(22, 6)
+y = torch.randint(0, 4, (22,))
+train_set = TensorDataset(x, y)
+loader = DataLoader(train_set, batch_size=5, shuffle=True)
+model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+import random
+random.seed(0)
+for a, b in loader:
+    loss = F.cross_entropy(model(a), b)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    ids = b.tolist()
+    random.shuffle(ids)
+    print(loss.item(), ids)

@@ -1,0 +1,23 @@
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+torch.set_default_dtype(torch.float64)
+torch.manual_seed(80)
+loader = DataLoader(TensorDataset(torch.randn(23, 4), torch.randn(23)), 5)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.02)
+criterion = nn.MSELoss()
+class Feed:
+    def __init__(self, v): self.it = iter(v)
+    def __iter__(self): return self
+    def __next__(self): return next(self.it)
+feed = Feed(loader)
+for x, y in loader:
+    optimizer.zero_grad()
+    out = model(x).squeeze(1)
+    loss = criterion(out, y)
+    loss.backward()
+    optimizer.step()
+for i in range(3):
+    a, b = next(feed)
+    print(b.sum().item())
