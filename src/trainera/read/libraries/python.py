@@ -92,8 +92,10 @@ class Python(Library):
             self.machine.agreement.needed_by_all(node, positional, frame)
         if name == "setattr" and len(positional) == 3:
             return self._set_attribute(node, positional, frame)
-        if name in ("sorted", "min", "max", "map", "filter"):
-            self._called_back(name, positional, keywords, frame)
+        if frame.policy.gathers and moved_parts(node, name, positional) is None:
+            if self._calls_back(name, positional, keywords):
+                positional = self.machine.calls.gathered_arguments(node, frame)[: len(positional)]
+                first = positional[0]
         if name == "vars" and isinstance(first, OwnModule):
             return self.machine.namespaces.namespace(first.name)
         if name in ("eval", "exec") or is_namespace(node):
@@ -189,18 +191,15 @@ class Python(Library):
         self.machine.assignments.assign(target, given[2], frame, value)
         return PLAIN
 
-    def _called_back(
-        self, name: str, positional: list[Value], keywords: dict[str, Value], frame: Frame
-    ) -> None:
-        """A function of the script's that is called for every item, for its effects."""
-        called = keywords.get("key", PLAIN) if name not in ("map", "filter") else positional[0]
-        items = positional[1:] if name in ("map", "filter") else positional
-        if isinstance(called, Function):
-            iterated = self.machine.special.iterated
-            given = [element(iterated(called.node, one, frame)) for one in items]
-            several = name == "map" or len(given) == 1
-            for arguments in [given] if several else [[one] for one in given]:
-                self.machine.functions.run(called, arguments, {}, frame)
+    def _calls_back(self, name: str, positional: list[Value], keywords: dict[str, Value]) -> bool:
+        """Whether a function of the script's is called for items of a batch, and may keep them."""
+        if name in ("map", "filter") and len(positional) > 1:
+            called, items = positional[0], positional[1:]
+        elif name in ("sorted", "min", "max"):
+            called, items = keywords.get("key", PLAIN), positional
+        else:
+            return False
+        return isinstance(called, Function) and any(map(holds_share, items))
 
     def _length(self, shard: Shard, node: ast.Call, frame: Frame) -> Value:
         """The size of the first dimension, which may be the batch, or not."""

@@ -68,6 +68,15 @@ class SourceFile:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         )
 
+    @cached_property
+    def keys_written(self) -> frozenset[object]:
+        """The keys of items that are stored anywhere; an ellipsis for those that are computed."""
+        return frozenset(
+            node.slice.value if isinstance(node.slice, ast.Constant) else ...
+            for node in self.nodes
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+        )
+
     def place(self, node: ast.AST) -> Place:
         return self.positions.place(node, self.path)
 

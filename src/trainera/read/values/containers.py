@@ -87,8 +87,17 @@ class Dictionary(Value):
     def index(self, site: "Site[ast.Subscript]") -> Value:
         key = site.eval(site.node.slice)
         if isinstance(key, Const) and isinstance(key.value, str):
-            return self.get(key.value) or PLAIN
+            return self._now(key.value, site)
         return self.entry(key) or site.machine.by_any_name(Items(self.held))
+
+    def _now(self, key: str, site: "Site[ast.Call | ast.Subscript]") -> Value:
+        """What stands under a key: no longer the number it began with, if that may be changed."""
+        value = self.get(key) or PLAIN
+        if isinstance(value, Const) and isinstance(value.value, int | float):
+            files = site.machine.program.files.values()
+            if any({key, ...} & file.keys_written for file in files):
+                return PLAIN
+        return value
 
     def entry(self, key: Value) -> Value | None:
         """What stands under a key that is no known string."""
@@ -103,7 +112,7 @@ class Dictionary(Value):
         if name == "get" and site.node.args:
             key = site.eval(site.node.args[0])
             if isinstance(key, Const) and isinstance(key.value, str):
-                return self.get(key.value) or PLAIN
+                return self._now(key.value, site)
             others = [site.eval(argument) for argument in site.node.args[1:]]
             return site.machine.by_any_name(Items((*self.held, *others)))
         return site.machine.methods.of_dictionary(self, name, site.node, site.frame)

@@ -63,7 +63,10 @@ SAME_ROLE.append(same_role)
 
 PATCHES = Function | Class | Choice | Union | PartialCall | Network
 """What would do something else under a library's name."""
-LOOKS = {"parameters", "named_parameters", "state_dict", "buffers", "named_buffers", "modules"}
+LOOKS = {
+    *("parameters", "named_parameters", "state_dict", "buffers", "named_buffers", "modules"),
+    "load_state_dict",
+}
 """Methods of a loss function that leave it as it is."""
 
 

@@ -137,16 +137,21 @@ class Losses(TorchPart):
 
     def make(self, name: str, node: ast.Call, frame: Frame) -> LossFunction:
         """``nn.CrossEntropyLoss(…)``."""
-        why = self.settle([*node.args, *(word.value for word in node.keywords)], frame)
+        options = [*node.args, *(word.value for word in node.keywords)]
+        why = self.settle(options, frame, by_entry=not LOSSES[name].layouts)
         if why:
             return LossFunction("unknown", why)
         return self.made(name, *self.machine.calls.arguments(node, frame))
 
-    def settle(self, options: list[ast.expr], frame: Frame) -> str:
-        """Makes options whole that are figures of the batch; answers why, if that cannot be."""
+    def settle(self, options: list[ast.expr], frame: Frame, by_entry: bool = False) -> str:
+        """Makes options whole that are figures of the batch; answers why, if that cannot be.
+
+        If a loss goes entry by entry, its weights may have a row for every sample.
+        """
         for option in options:
             value = self.machine.eval(option, frame)
-            if isinstance(value, Shard) or (isinstance(value, Gathered) and value.rows):
+            whole_rows = by_entry and isinstance(value, Gathered) and value.rows
+            if isinstance(value, Shard) or whole_rows:
                 return "one of its options has a row for every sample"
             if holds_share(value) and not frame.policy.gathers:
                 return "one of its options is a figure of the batch"
@@ -191,7 +196,7 @@ class Losses(TorchPart):
             loss = LossFunction("unknown", "its arguments are not constants in the script")
         taken = {word.name for word in words}
         options = [one.value for one in node.keywords if one.arg not in taken]
-        why = self.settle([*node.args[kind.operands :], *options], frame)
+        why = self.settle([*node.args[kind.operands :], *options], frame, by_entry=not kind.layouts)
         if why and frame.policy.gathers:
             return gathered_of(*self.machine.calls.gathered_arguments(node, frame))
         if why:

@@ -18,11 +18,6 @@ WRAPPER_OK = {
     "zero_grad",
 }
 PAIR_LAYERS = {"GRU", "LSTM", "RNN", "MultiheadAttention"}
-SEQUENCE_LAYERS = {
-    *PAIR_LAYERS,
-    "Transformer",
-    *("TransformerDecoderLayer", "TransformerEncoderLayer"),
-}
 SAME_MODEL = {"train", "eval", "requires_grad_", "apply", "share_memory"}
 
 # Libraries that make networks, and some that make none.

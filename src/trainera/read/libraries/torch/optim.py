@@ -7,6 +7,9 @@ from trainera.read.libraries.torch.part import TorchPart
 from trainera.read.values import NOBODY, PLAIN, Items, Network, Optimizer, Parameters, Share, Value
 from trainera.read.values.contents import networks_in, put_together, understood
 
+SAME_EVERYWHERE = {"zero_grad", "train", "eval"}
+"""Methods of an optimizer that do the same on every worker: nothing has to change."""
+
 
 class Optimizers(TorchPart):
     """Optimizers, and the parameters that they train."""
@@ -34,7 +37,9 @@ class Optimizers(TorchPart):
         self.machine.names.bind(root.id, Parameters(held), frame)
 
     def method(self, node: ast.Call, name: str, owner: Optimizer, frame: Frame) -> Value | None:
-        """A method of an optimizer."""
+        """A method of an optimizer; None leaves it to what is done with unknown calls."""
+        if name in SAME_EVERYWHERE:
+            return PLAIN
         if name == "step" and (node.args or node.keywords):
             self.notes.trouble("optimizer", "closure", node, frame, frozenset())
             return PLAIN
