@@ -124,6 +124,9 @@ class Networks(TorchPart):
         values = [*positional, *keywords.values()]
         if any(isinstance(value, Share) for value in values):
             given = self.machine.unknown.assumed(node, values, frame)
+            inside = [value for value in flat(Items(tuple(values))) if isinstance(value, Shard)]
+            if frame.policy.gathers:
+                given = self._guessed(given, inside, node, frame)
             self.torch.layers.unseen(found or PLAIN)
             watched = frame.policy.watches_networks
             return add_network(given, owner, node, bypass=True) if watched else given
@@ -170,14 +173,7 @@ class Networks(TorchPart):
             uneven = Lost(inside[0].loaders, compatibility.UNEVEN)
             return add_network(uneven, model, node, bypass=False)
         if result is not None:
-            if any(isinstance(one, Shard) and one.dim is None for one in flat(result)):
-                if any(one.dim != 0 for one in inside) and frame.policy.gathers:
-                    why = "where the batch lies in what the network gives cannot be told"
-                    return add_network(Lost(inside[0].loaders, why), model, node, bypass=False)
-                self.notes.unsure_of(node, frame)
-                if frame.policy.gathers:
-                    self.notes.guesses_layout()
-            result = in_parts(batch_first(result), max(parts))
+            result = in_parts(self._guessed(result, inside, node, frame), max(parts))
         if result is None or not holds_share(result):
             lost = compatibility.mixed(*values)
             if lost:
@@ -188,6 +184,18 @@ class Networks(TorchPart):
                 result = self._through(model, positional, keywords, node, frame)
         watched = frame.policy.watches_networks
         return add_network(result, model, node, bypass=model.part) if watched else result
+
+    def _guessed(self, result: Value, given: list[Shard], node: ast.Call, frame: Frame) -> Value:
+        """What a network gives, with the batch in front as it went in, where that is not seen."""
+        if not any(isinstance(one, Shard) and one.dim is None for one in flat(result)):
+            return result
+        if any(one.dim != 0 for one in given) and frame.policy.gathers:
+            why = "where the batch lies in what the network gives cannot be told"
+            return Lost(given[0].loaders, why)
+        self.notes.unsure_of(node, frame)
+        if frame.policy.gathers:
+            self.notes.guesses_layout()
+        return batch_first(result)
 
     def unaccounted(self, node: ast.Call, frame: Frame) -> tuple[Class, ...]:
         """Networks of the script's own that nobody is seen to make: a registry may have them."""

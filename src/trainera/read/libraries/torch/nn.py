@@ -52,8 +52,12 @@ class Layers(TorchPart):
                 return True
             attributes = self.program.attributes.items()
             held = [value for (node, _), value in attributes if node in owners]
-            if any(type(value) is LibraryObject for value in held):
-                return True
+            called = {name for owner in owners for name in _called_of_self(owner)}
+            if any(
+                node in owners and name in called and type(value) in (Value, LibraryObject)
+                for (node, name), value in attributes
+            ):
+                return True  # something of which nothing is known
             parts += [one for value in held for one in flat(value) if isinstance(one, Network)]
             within |= owners
         return any(self.may_normalise(part, within) for part in parts)
@@ -140,6 +144,19 @@ class Layers(TorchPart):
         """Something of a library is given a batch: if it has layers, they cannot be seen."""
         if isinstance(value, LibraryObject):
             self.notes.hides_layers()
+
+
+@lru_cache(maxsize=256)
+def _called_of_self(cls: ast.AST) -> frozenset[str]:
+    """The attributes of `self` that a class calls."""
+    calls = [part.func for part in parts_of(cls) if isinstance(part, ast.Call)]
+    return frozenset(
+        one.attr
+        for one in calls
+        if isinstance(one, ast.Attribute)
+        and isinstance(one.value, ast.Name)
+        and one.value.id == "self"
+    )
 
 
 def makes_parameter(name: str, node: ast.Call) -> bool:
