@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.autograd.function import once_differentiable
 
+from trainera.crew.rows import is_column
 from trainera.crew.transport import TRANSPORT
 
 
@@ -47,6 +48,8 @@ def linked(part: Any, whole: Any, factor: float, first: int | None = None) -> An
 
 def linked_rows(part: Any, whole: Any, start: int, mine: int) -> Any:
     """The same for the rows of all workers, of which `mine` from `start` on are this one's."""
+    if is_column(part):
+        return whole
     if isinstance(part, Mapping):
         return {key: linked_rows(part[key], whole[key], start, mine) for key in part}
     if isinstance(part, tuple):

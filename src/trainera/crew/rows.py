@@ -207,8 +207,20 @@ def duplicate(batch: Any) -> Any:
     return copy.copy(batch)
 
 
+def is_column(value: Any) -> bool:
+    """Whether a tuple has a text for each sample, as torch collates them, and no fields."""
+    return (
+        isinstance(value, tuple)
+        and not hasattr(value, "_fields")
+        and len(value) > 0
+        and all(isinstance(item, str | bytes) for item in value)
+    )
+
+
 def checked_rows(value: Any, mine: int, active: bool) -> None:
     """Raises ValueError unless all leaves are whole multiples of this worker's rows."""
+    if is_column(value):
+        value = list(value)
     if isinstance(value, tuple):
         for item in value:
             checked_rows(item, mine, active)
@@ -244,6 +256,8 @@ def concatenated(like: Any, pieces: list[Any]) -> Any:
     """The rows of all pieces, in the type of `like`."""
     if isinstance(like, torch.Tensor):
         return torch.cat(pieces).to(like.device)
+    if is_column(like):
+        return type(like)(row for piece in pieces for row in piece)
     if isinstance(like, tuple):
         columns = [
             concatenated(item, [piece[index] for piece in pieces])
