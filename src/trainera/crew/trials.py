@@ -48,8 +48,11 @@ class Trials:
         self.batch_first = False
         self.begun = False
         """Whether there is a loop in which networks are tried: the same on every worker."""
-        self.verdicts: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
-        """Once is enough, though loops may begin again and again; again if it told nothing."""
+        self.verdicts: WeakKeyDictionary[Any, dict[bool, list[str]]] = WeakKeyDictionary()
+        """By whether it was in training mode, as it may do something else there.
+
+        Once is enough, though loops may begin again and again; again if it told nothing.
+        """
         self.found: str = ""
         self._idle: WeakSet[Any] = WeakSet()
         """Networks that were seen without gradients, and may be trained a few steps later."""
@@ -115,12 +118,12 @@ class Trials:
             return
         self._copy = None
         network = innermost(module)
-        verdicts = self.verdicts.get(network, [])
+        verdicts = self.verdicts.get(network, {}).get(network.training, [])
         if len(verdicts) == ATTEMPTS or any(one != UNDECIDED for one in verdicts):
             return
         if not learns(network):
             return
-        if not torch.is_grad_enabled():
+        if not torch.is_grad_enabled() and network.training:
             if network not in self._idle:
                 self._idle.add(network)
                 self._lingering = LINGERING_STEPS
@@ -138,18 +141,25 @@ class Trials:
             verdict = tried(double, args, kwargs, rows, self.batch_first)
             if verdict != UNDECIDED:
                 break
-        self.verdicts.setdefault(network, []).append(verdict)
+        self.verdicts.setdefault(network, {}).setdefault(network.training, []).append(verdict)
+        self._tell(network, verdict)
+
+    def _tell(self, network: Any, verdict: str) -> None:
+        """Keeps what is wrong with a network, to be told when all workers can hear it."""
+        what, when = type(network).__name__, "nothing has been learned yet"
+        if not network.training:
+            what, when = f"{what} in evaluation mode", "what it gives would be of slices"
         if verdict == TURNED and not self.found:
             self.found = (
                 f"trainera: {place_of_call()}: the batch is not the first dimension of what "
-                f"{type(network).__name__} gives, and the code does not tell where it is; nothing "
-                "has been learned yet. Have it return the batch first (transpose(0, 1))"
+                f"{what} gives, and the code does not tell where it is; {when}. Have it return the "
+                "batch first (transpose(0, 1))"
             )
         if verdict == MIXES and not self.found:
             self.found = (
-                f"trainera: {place_of_call()}: what {type(network).__name__} makes of a row "
-                "depends on the other rows of the batch, so that no worker can do with a part of "
-                "them; nothing has been learned yet. If it takes samples for steps in time, put "
+                f"trainera: {place_of_call()}: what {what} makes of a row depends on the other "
+                "rows of the batch, so that no worker can do with a part of them; "
+                f"{when}. If it takes samples for steps in time, put "
                 "them where it looks for them (batch_first=True, another dim); if it is to "
                 "compare samples, it cannot be shared out"
             )
