@@ -186,7 +186,7 @@ class Lookout(TorchFunctionMode):
         others = [one.shape for one, known in operands if known is None]
         if name in STRETCHING or name in LOSSES:
             if (meeting := meeting_rows(rows)) is not None:
-                self.found = message(name, meeting[0].shape, meeting[1].shape, MEET)
+                self.found = message(name, meeting[0].shape, meeting[1].shape, BROADCASTING)
             elif (moved := moved_rows(rows, others)) is not None:
                 self.found = message(name, moved[0].shape, moved[1], MOVE)
             self.raise_found()
@@ -242,7 +242,7 @@ def looking_call(lookout: Lookout, call: Callable[..., Any]) -> Callable[..., An
     return _looked_at
 
 
-MEET = (
+BROADCASTING = (
     "every row of the batch meets every other, and on every worker only the rows of its slice "
     "would meet. If that is not meant, give both the same shape, by .view(-1) or .squeeze(1); if "
     "it is, say so in the same line, as in a.view(-1, 1) - b.view(1, -1), and it will be computed "
