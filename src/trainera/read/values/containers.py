@@ -35,7 +35,8 @@ class Items(Value):
 
     def index(self, site: "Site[ast.Subscript]") -> Value:
         place = at(site.eval(site.node.slice), len(self.items))
-        return site.machine.joined(self) if place is None else self.items[place]
+        found = site.machine.joined(self) if place is None else self.items[place]
+        return as_it_is_now(found, site)
 
     def method(self, name: str, site: "Site[ast.Call]") -> Value | None:
         if name in GROWS:
@@ -97,7 +98,7 @@ class Dictionary(Value):
             files = site.machine.program.files.values()
             if any({key, ...} & file.keys_written for file in files):
                 return PLAIN
-        return value
+        return as_it_is_now(value, site)
 
     def entry(self, key: Value) -> Value | None:
         """What stands under a key that is no known string."""
@@ -131,6 +132,16 @@ class Record(Dictionary):
     def entry(self, key: Value) -> Value | None:
         place = at(key, len(self.items))
         return None if place is None else self.items[place][1]
+
+
+def as_it_is_now(value: Value, site: "Site[ast.Call | ast.Subscript]") -> Value:
+    """An item of a container: a zero from before this batch may be a total by now."""
+    path = site.machine.path
+    zero = isinstance(value, Const) and isinstance(value.value, int | float) and not value.value
+    if zero and path.open_loops and site.frame.policy.follows_lifetimes:
+        if isinstance(value, Const) and value.born is not path.loop:
+            return PLAIN
+    return value
 
 
 def at(key: Value, length: int) -> int | None:
