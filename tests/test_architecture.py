@@ -30,10 +30,11 @@ EDGES = {
     "errors": "",
     "install": "errors",
     "launch": "engines errors plan rewrite",
-    "pipeline": "engines plan planner read.source rewrite",
+    "jax_crew": "",
+    "pipeline": "engines frameworks plan planner read.source rewrite",
     "plan": "read.source",
-    "frameworks": "engines plan read.batches read.facts read.reader read.source rules",
-    "planner": "engines errors frameworks plan read.facts read.source",
+    "frameworks": "engines plan read.batches read.facts read.keras read.reader read.source rules",
+    "planner": "engines errors frameworks plan read.source",
     # None of what follows knows plans, rules or engines.
     "read.source": "errors",
     "read.values": "",
@@ -43,12 +44,13 @@ EDGES = {
     "read.interpret": "errors read.facts read.ops read.source read.values",
     "read.batches": "read.facts read.interpret read.source read.values",
     "read.libraries": "read.facts read.interpret read.ops read.source read.values",
+    "read.keras": "read.source",
     "read.reader": "read.batches read.facts read.interpret read.libraries read.source read.values",
     "report": ". bench results",
     "results": "",
     "rewrite": ". plan read.source",
-    "rules": "engines plan read.facts read.interpret read.libraries read.source read.totals "
-    "read.values",
+    "rules": "engines plan read.facts read.interpret read.keras read.libraries read.source "
+    "read.totals read.values",
     "store": "errors results",
     "verify": "crew errors launch plan",
 }

@@ -26,7 +26,7 @@ SINGLE = [path for path in SCRIPTS if path not in PACKAGES]
 @pytest.fixture(autouse=True)
 def long_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """What goes around a value stays on its line, however wide the characters on it are."""
-    monkeypatch.setattr("trainera.rules.torch._tools.WIDTH", 1000)
+    monkeypatch.setattr("trainera.rules.common._tools.WIDTH", 1000)
 
 
 def name(path: Path) -> str:

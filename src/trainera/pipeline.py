@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from trainera import engines
+from trainera import engines, frameworks
+from trainera.engines.base import Engine
 from trainera.plan import Converted, Options, Plan
 from trainera.planner import make_plan
 from trainera.read.source.file import SourceFile, load
@@ -13,9 +14,20 @@ def _files(path: Path) -> dict[str, SourceFile]:
     return find_modules(load(path))
 
 
-def plan_script(path: Path, engine: str = "ddp", options: Options | None = None) -> Plan:
+def engine_of(path: Path, name: str | None = None) -> Engine:
+    """The engine of that name for a script, or the one that it is converted for by default."""
+    return _engine(_files(path), name)
+
+
+def _engine(files: dict[str, SourceFile], name: str | None) -> Engine:
+    framework = frameworks.of(files)
+    return engines.get(name or frameworks.get(framework).default_engine(files), framework)
+
+
+def plan_script(path: Path, engine: str | None = None, options: Options | None = None) -> Plan:
     """What would change in a script; nothing is written."""
-    return make_plan(_files(path), engines.get(engine), options or Options())
+    files = _files(path)
+    return make_plan(files, _engine(files, engine), options or Options())
 
 
 def own_modules(path: Path) -> tuple[Path, ...]:
@@ -25,11 +37,14 @@ def own_modules(path: Path) -> tuple[Path, ...]:
 
 
 def convert_script(
-    path: Path, engine: str = "ddp", options: Options | None = None, standalone: bool = False
+    path: Path,
+    engine: str | None = None,
+    options: Options | None = None,
+    standalone: bool = False,
 ) -> tuple[Plan, tuple[Converted, ...]]:
     """The plan and, unless it refuses, every file that it changes."""
     files = _files(path)
-    plan = make_plan(files, engines.get(engine), options or Options())
+    plan = make_plan(files, _engine(files, engine), options or Options())
     if plan.refusals:
         return plan, ()
 

@@ -4,7 +4,8 @@ Rules produce `Edit`s and `Refusal`s; the rewriter applies the edits; nothing he
 place was found or how a tree is changed.
 """
 
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -114,9 +115,18 @@ class Plan:
 
     script: Path
     engine: str
+    framework: str = "torch"
     edits: tuple[Edit, ...] = ()
     notes: tuple[Note, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+
+    def refused(self, *refusals: Refusal) -> "Plan":
+        """The same, to no avail."""
+        return replace(self, refusals=refusals)
+
+    def changed(self, edits: Iterable[Edit], notes: Iterable[Note]) -> "Plan":
+        """The same with what is to happen."""
+        return replace(self, edits=tuple(edits), notes=tuple(notes))
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -111,6 +111,8 @@ def test_the_list(capfd: pytest.CaptureFixture[str]) -> None:
     assert capfd.readouterr().out.splitlines() == [
         "ddp       PyTorch DDP: ready",
         "horovod   Horovod for PyTorch: ready",
+        "jax       Keras on JAX: Keras on JAX needs keras and jax, which are not installed: "
+        "pip install 'trainera[keras]'",
     ]
 
 

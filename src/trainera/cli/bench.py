@@ -189,7 +189,7 @@ def _experiment(config: Path | None, given: Mapping[str, Any]) -> "Experiment":
     from trainera.bench.request import Request, read_request, work_out
 
     request = Request(**{**({} if config is None else read_request(config)), **given})
-    known = {name: engines.get(name) for name in engines.names()}
+    known = {name: engines.get(name) for name in engines.names("torch")}
     missing = {name: engine.missing() for name, engine in known.items()}
     for name in (*request.engines, *(one.partition(":")[0] for one in request.strategies)):
         reason = missing.get(name)

@@ -78,7 +78,7 @@ def check(
         list[Path],
         typer.Argument(metavar="SCRIPT...", help="Scripts, or directories to search for them."),
     ],
-    engine: EngineOption = "ddp",
+    engine: EngineOption = None,
     batchnorm: BatchNormOption = BatchNorm.GLOBAL,
     batch: BatchOption = Batch.GLOBAL,
     rate: RateOption = Rate.KEEP,
@@ -131,7 +131,7 @@ def _python_files(path: Path) -> Iterator[Path]:
             yield inner
 
 
-def _examine(path: Path, engine: str, options: Options) -> Finding:
+def _examine(path: Path, engine: str | None, options: Options) -> Finding:
     from trainera.pipeline import plan_script
 
     try:
@@ -141,7 +141,7 @@ def _examine(path: Path, engine: str, options: Options) -> Finding:
 
 
 def _examine_all(
-    paths: Sequence[Path], engine: str, options: Options, *, quiet: bool
+    paths: Sequence[Path], engine: str | None, options: Options, *, quiet: bool
 ) -> list[Finding]:
     """One file after the other; one that trips trainera itself must not hide the others."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn

@@ -48,7 +48,7 @@ Beside a source or a diff the explanation goes to stderr, too.
 
 def convert(
     script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="The training script.")],
-    engine: EngineOption = "ddp",
+    engine: EngineOption = None,
     out: Annotated[
         str | None,
         typer.Option(
@@ -240,6 +240,6 @@ def _say_what_next(
         left = ", ".join(render.shown(path) for path in own_modules(plan.script))
         if left:
             render.say(f"it needs {left} beside it; -o DIR/ takes them along")
-    launcher = engines.get(plan.engine).launcher
+    launcher = engines.get(plan.engine, plan.framework).launcher
     command = launcher.format(workers=2, script=shlex.quote(render.shown(start)))
     render.say(f"run it with: {command}")

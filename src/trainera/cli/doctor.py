@@ -31,7 +31,7 @@ def doctor(as_json: JsonOption = False) -> None:
                 "framework": engine.framework,
                 "missing": engine.missing() or probe.broken(engine.proof, engine.get),
             }
-            for engine in map(engines.get, engines.names())
+            for engine in engines.every()
         ]
         ready = any(engine["missing"] is None for engine in found["engines"])
         status = Status.DONE if ready else Status.FAILED

@@ -35,7 +35,7 @@ def listed() -> None:
     """Name the engines and say what each of them needs that is missing here."""
     from trainera import engines
 
-    for engine in map(engines.get, engines.names()):
+    for engine in engines.every():
         missing = engine.missing()
         print(f"{engine.name:<10}{engine.title}: {'ready' if missing is None else missing}")
 

@@ -34,11 +34,13 @@ class Rate(str, Enum):
 
 
 EngineOption = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--engine",
         metavar="ENGINE",
-        help="What the script is converted for; `trainera doctor` lists the engines.",
+        help="What the script is converted for; `trainera doctor` lists the engines. By default "
+        "[bold]ddp[/bold] for PyTorch, [bold]jax[/bold] for Keras.",
+        show_default=False,
     ),
 ]
 BatchNormOption = Annotated[
@@ -111,11 +113,11 @@ def as_options(
     )
 
 
-def require_engine(name: str) -> None:
+def require_engine(name: str | None) -> None:
     """Raises, with the name that was probably meant, when there is no engine of that name."""
     from trainera import engines
 
-    if name not in engines.names():
+    if name is not None and name not in engines.names():
         raise UserError(unknown("engine", name, engines.names()))
 
 

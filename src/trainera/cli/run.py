@@ -1,5 +1,6 @@
 """``trainera run``: converts in memory and trains on several workers of this machine."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,7 +73,7 @@ def run(
             help="How many workers; auto: one for each GPU, else one for each core.",
         ),
     ] = AUTO,
-    engine: EngineOption = "ddp",
+    engine: EngineOption = None,
     hosts: Annotated[
         str | None,
         typer.Option(
@@ -103,16 +104,15 @@ def run(
     require_engine(engine)
     number = None if workers == AUTO else _number(workers)
 
-    from trainera import engines
     from trainera.launch import devices, local
     from trainera.launch import hosts as machines
-    from trainera.pipeline import convert_script
+    from trainera.pipeline import convert_script, engine_of
 
-    chosen = engines.get(engine)
+    chosen = engine_of(script, engine)
     environment = _timeline(timeline, chosen)
     slots = None if hosts is None else machines.slots(hosts, number, chosen)
     options = as_options(batchnorm, batch, rate, warmup, fp16=fp16, adasum=adasum)
-    plan, converted = convert_script(script, engine, options, standalone=slots is not None)
+    plan, converted = convert_script(script, chosen.name, options, standalone=slots is not None)
     if plan.refusals:
         render.print_refusals(plan, stderr=True)
         render.say(f"{render.shown(script)}: refused; nothing was run")
@@ -126,12 +126,19 @@ def run(
         status = machines.run(script, converted, given, slots, chosen, environment)
         raise typer.Exit(status)
     if number is None:
-        number = devices.auto_workers()
+        number = devices.auto_workers(chosen.framework)
         _say(f"running on {render.counted(number, 'worker')}")
-    elif number > devices.auto_workers():
-        _say(f"{number} workers share {_room(devices.auto_workers())}: expect no gain in speed")
+    elif number > (room := devices.auto_workers(chosen.framework)):
+        kind = "GPU" if devices.gpus(chosen.framework) else "core"
+        _say(f"{number} workers share {render.counted(room, kind)}: expect no gain in speed")
     status = local.run(
-        script, converted, given, number, say=_say, agent=chosen.agent, environment=environment
+        script,
+        converted,
+        given,
+        chosen.processes(number),
+        say=_say,
+        agent=chosen.agent,
+        environment=environment | chosen.variables(number, os.environ),
     )
     raise typer.Exit(int(status))
 
@@ -150,12 +157,6 @@ def _timeline(file: Path | None, engine: "Engine") -> dict[str, str]:
 def _say(text: str) -> None:
     """The script may write to stderr, too, so it has to be plain whose words these are."""
     render.say(f"trainera: {text}")
-
-
-def _room(number: int) -> str:
-    import torch
-
-    return render.counted(number, "GPU" if torch.cuda.device_count() else "core")
 
 
 def _number(workers: str) -> int:

@@ -1,5 +1,6 @@
 """``trainera verify``: shows that the parallel run trains the same network, or where it parts."""
 
+import os
 import sys
 from enum import Enum
 from pathlib import Path
@@ -49,7 +50,7 @@ def verify(
     workers: Annotated[
         int, typer.Option("-n", "--workers", metavar="N", help="How many workers.", min=1)
     ] = 2,
-    engine: EngineOption = "ddp",
+    engine: EngineOption = None,
     pair: Annotated[
         Path | None,
         typer.Option(
@@ -98,22 +99,23 @@ def verify(
     full precision. The verdict names the first step at which they part, and the likely cause.
     """
     require_engine(engine)
-    from trainera import engines
-    from trainera.pipeline import convert_script
+    from trainera.pipeline import convert_script, engine_of
     from trainera.verify.judge import Interrupted, judge, judge_by_results
     from trainera.verify.run import Request
 
     for path in (script, *([pair] if pair else [])):
         if not path.is_file():
             raise UserError(f"{path}: no such file")
+    # A script made parallel by hand may not look like one that trains; the sequential one does.
+    chosen = engine_of(pair or script, engine)
     converted: tuple[Converted, ...] = ()
     if pair is None:
-        plan, converted = convert_script(script, engine)
+        plan, converted = convert_script(script, chosen.name)
         if plan.refusals:
             render.print_refusals(plan, stderr=True)
             render.say(f"{render.shown(script)}: refused; nothing was run")
             raise typer.Exit(int(Status.REFUSED))
-    missing = engines.get(engine).missing()
+    missing = chosen.missing()
     if missing is not None:
         raise UserError(missing, Status.FAILED)
     request = Request(
@@ -122,8 +124,11 @@ def verify(
         converted=converted,
         arguments=tuple(arguments or ()),
         workers=workers,
-        engine=engine if pair is None else "by hand",
-        agent=engines.get(engine).agent,
+        engine=chosen.name if pair is None else "by hand",
+        agent=chosen.agent,
+        processes=chosen.processes(workers),
+        environment=chosen.variables(workers, os.environ),
+        framework=chosen.framework,
         dtype=dtype.value,
         steps=steps,
         epochs=epochs,

@@ -1,4 +1,4 @@
-"""What an engine says at each seam. A rule finds the seam; this is all it knows of the engine."""
+"""What every engine says. A rule finds a seam; this is all it knows of the engine."""
 
 import importlib.util
 import re
@@ -29,47 +29,44 @@ class Engine:
     """How to get what it needs."""
     join: Phrase
     """The statement by which a worker joins."""
-    wrap: Phrase
-    """What goes around the network in its final form."""
-    wrap_with_idle_layers: str
-    """The same for a network that has layers which get no gradients."""
-    wrap_with_frozen_layers: str
-    """The same for a network of which layers are frozen or freed once it is wrapped."""
-    bare: str
-    """The network inside its wrapper; ``{}`` if what goes around it gives it back as it is."""
-    optimizer: Phrase | None = None
-    """What goes around each optimizer, if anything; ``{options}`` are further arguments."""
-    optimizer_names: str = ""
-    """An option: the names of the parameters, which ``{}`` stands for."""
     extras: Mapping[str, str] = field(default_factory=dict)
-    """Arguments of the optimizer's wrapper for options that only this engine has, by option."""
-    mean_weight: str
-    """Attribute of a split loader: the weight of a mean-reduced loss before the engine averages."""
-    sum_weight: str
-    """The same for a sum-reduced loss."""
+    """What is said for options that only this engine has, by option."""
     launcher: str
     """How the converted script is started without trainera."""
     agent: str
     """The module of `launch` that runs its workers."""
+    one_process: bool = False
+    """Whether workers are devices of one process."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables that its processes are given; ``{workers}`` is their number."""
     timeline: str = ""
     """The variable that names the file for a trace of the run; empty: it writes none."""
     hosts: str = ""
     """How the converted script is started on machines by name; empty: not by one command."""
-    fallback: "Engine | None" = None
-    """The same without a wrapper around the network, for scripts that a wrapper cannot serve."""
     proof: str = ""
     """Python that runs if the engine works here; for what can be installed and yet be broken."""
 
+    def processes(self, workers: int) -> int:
+        """How many processes that many workers are."""
+        return 1 if self.one_process else workers
+
+    def variables(self, workers: int, given: Mapping[str, str]) -> dict[str, str]:
+        """Its variables for that many workers. Flags that the user has set stay, ahead of ours."""
+        ours = {name: text.format(workers=workers) for name, text in self.environment.items()}
+        return {
+            name: f"{given[name]} {text}" if name.endswith("_FLAGS") and name in given else text
+            for name, text in ours.items()
+        }
+
     @property
-    def wraps(self) -> bool:
-        """Whether the network gets a wrapper through which scripts have to reach for it."""
-        return self.bare != "{}"
+    def phrases(self) -> tuple[Phrase, ...]:
+        """All that it may put into a script."""
+        return (self.join,)
 
     @property
     def names(self) -> frozenset[str]:
         """The names that the imports of its phrases bind in the script."""
-        phrases = [phrase for phrase in (self.join, self.wrap, self.optimizer) if phrase]
-        lines = [line for phrase in phrases for line in phrase.imports]
+        lines = [line for phrase in self.phrases for line in phrase.imports]
         return frozenset(re.split(r"[ .]", line)[-1] for line in lines)
 
     def missing(self) -> str | None:

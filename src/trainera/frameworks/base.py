@@ -1,34 +1,34 @@
-"""What a framework tells the planner: how a script trains, what to decide, which rules to ask."""
+"""What a framework tells the planner: how a script trains, and what its rules find."""
 
-import ast
 from typing import Protocol
 
 from trainera.engines.base import Engine
 from trainera.plan import Edit, Note, Options, Refusal
-from trainera.read.facts import Decisions, Facts
 from trainera.read.source.file import SourceFile
 
 Files = dict[str, SourceFile]
+Finding = Edit | Refusal | Note
 
 
 class Framework(Protocol):
     """The knowledge of one framework."""
 
+    wanted: str
+    """What to give where a script does not train."""
+
+    def uses(self, files: Files) -> bool:
+        """Whether a script is written for it."""
+
+    def default_engine(self, files: Files) -> str:
+        """What a script is converted for unless the user says."""
+
     def refused(self, files: Files) -> Refusal | None:
         """Why a script is not to be read at all."""
 
     def trains(self, file: SourceFile) -> bool:
-        """Whether a file computes gradients."""
+        """Whether a file trains a network."""
 
-    def read(self, files: Files, decisions: Decisions) -> tuple[Facts, frozenset[ast.AST]]:
-        """What is found in a script, and which calls turned out to make networks."""
-
-    def decide(
-        self, files: Files, facts: Facts, promoted: frozenset[ast.AST], before: Decisions
-    ) -> Decisions:
-        """What is to be taken for granted when the script is read again."""
-
-    def ask(self, facts: Facts, engine: Engine, options: Options) -> list[Edit | Refusal | Note]:
+    def findings(self, files: Files, engine: Engine, options: Options) -> list[Finding]:
         """What every rule wants to change, what it refuses, and what a user should know."""
 
     def depth(self, edit: Edit) -> int:

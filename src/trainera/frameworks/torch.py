@@ -1,20 +1,28 @@
-"""PyTorch: what trains, what is decided before the rules can speak, which rules there are."""
+"""PyTorch: what trains, what is decided before the rules can speak, which rules there are.
+
+Some decisions have to be taken before the rules can speak, and each changes what the script's
+values are: where the network is wrapped, which loaders stay whole because an evaluation cannot be
+split, where a script without loaders makes its batches. So the script is read again after each.
+"""
 
 import ast
 from importlib import import_module
 
 from trainera import rules
 from trainera.engines.base import Engine
-from trainera.frameworks.base import Files
-from trainera.plan import Edit, Options, Refusal
+from trainera.engines.torch.base import TorchEngine
+from trainera.frameworks.base import Files, Finding
+from trainera.plan import Edit, Note, Options, Refusal
 from trainera.read.batches.generators import batch_streams
 from trainera.read.batches.handmade import cuts_by_hand
 from trainera.read.facts import Decisions, Facts, Trouble
 from trainera.read.reader import read
 from trainera.read.source.file import SourceFile
-from trainera.rules.torch import already_distributed
-from trainera.rules.torch._tools import Finding, Words, refusal_of, refuse
+from trainera.rules.common import already_distributed
+from trainera.rules.torch._tools import Words, refusal_of, refuse
 from trainera.rules.torch.wrap import carriers
+
+MAX_DECISIONS = 12
 
 INNER = {
     "access": 0,
@@ -32,58 +40,113 @@ INNER = {
 class Torch:
     """Scripts that train by `backward()` and an optimizer of torch."""
 
+    wanted = "give the script that calls backward()"
+
+    def uses(self, files: Files) -> bool:
+        return any(map(self.trains, files.values()))
+
+    def default_engine(self, files: Files) -> str:
+        return "ddp"
+
     def refused(self, files: Files) -> Refusal | None:
         return already_distributed.refusal(files)
 
     def trains(self, file: SourceFile) -> bool:
         return b".backward" in file.source
 
-    def read(self, files: Files, decisions: Decisions) -> tuple[Facts, frozenset[ast.AST]]:
-        return read(files, decisions)
-
-    def decide(
-        self, files: Files, facts: Facts, promoted: frozenset[ast.AST], before: Decisions
-    ) -> Decisions:
-        wraps = frozenset(
-            (carrier.node, name)
-            for carrier in carriers(facts).values()
-            for name in (carrier.target, carrier.also)
-            if name is not None
-        )
-        # What is amiss with a batch that was taken ahead may be mended by taking it whole.
-        first_batches = before.first_batches | {node for _, node in facts.first_batches}
-        settled = first_batches == before.first_batches
-        handmade, streams = before.handmade, before.streams
-        if not any(one.loop for one in facts.backwards.values()):
-            # Batches that come one after another; failing that, those that the loop makes itself.
-            streams = before.streams or batch_streams(files)
-            if streams == before.streams:
-                handmade = cuts_by_hand(files)
-        return Decisions(
-            wraps=wraps,
-            whole=before.whole | (_left_whole(facts) if settled else frozenset()),
-            models=before.models | promoted,
-            first_batches=first_batches,
-            handmade=handmade,
-            streams=streams,
-        )
-
-    def ask(self, facts: Facts, engine: Engine, options: Options) -> list[Finding]:
-        words = _words()
-        findings: list[Finding] = [
-            refusal_of(trouble, words[trouble.rule, trouble.code])
-            for trouble in facts.troubles.values()
-        ]
-        findings += _missing(facts)
-        for _, module in rules.modules("torch"):
-            findings += import_module(module).plan(facts, engine, options)
-        return findings
+    def findings(self, files: Files, engine: Engine, options: Options) -> list[Finding]:
+        assert isinstance(engine, TorchEngine)
+        facts, decisions = _decided(files)
+        notes = _notes(facts, decisions)
+        findings = _ask(facts, engine, options)
+        refusals = [finding for finding in findings if isinstance(finding, Refusal)]
+        if refusals and engine.fallback is not None:
+            others = _ask(facts, engine.fallback, options)
+            if not any(isinstance(finding, Refusal) for finding in others):
+                return [*notes, *map(_past_the_wrapper, refusals), *others]
+        return [*notes, *findings]
 
     def depth(self, edit: Edit) -> int:
         return INNER.get(edit.rule, 1)
 
 
 FRAMEWORK = Torch()
+
+
+def _decided(files: Files) -> tuple[Facts, Decisions]:
+    """What is found in a script once nothing more is to be decided."""
+    decisions = Decisions()
+    for _ in range(MAX_DECISIONS):
+        facts, promoted = read(files, decisions)
+        new = _decide(files, facts, promoted, decisions)
+        if new == decisions:
+            break
+        decisions = new
+    return facts, decisions
+
+
+def _decide(
+    files: Files, facts: Facts, promoted: frozenset[ast.AST], before: Decisions
+) -> Decisions:
+    """What is to be taken for granted when the script is read again."""
+    wraps = frozenset(
+        (carrier.node, name)
+        for carrier in carriers(facts).values()
+        for name in (carrier.target, carrier.also)
+        if name is not None
+    )
+    # What is amiss with a batch that was taken ahead may be mended by taking it whole.
+    first_batches = before.first_batches | {node for _, node in facts.first_batches}
+    settled = first_batches == before.first_batches
+    handmade, streams = before.handmade, before.streams
+    if not any(one.loop for one in facts.backwards.values()):
+        # Batches that come one after another; failing that, those that the loop makes itself.
+        streams = before.streams or batch_streams(files)
+        if streams == before.streams:
+            handmade = cuts_by_hand(files)
+    return Decisions(
+        wraps=wraps,
+        whole=before.whole | (_left_whole(facts) if settled else frozenset()),
+        models=before.models | promoted,
+        first_batches=first_batches,
+        handmade=handmade,
+        streams=streams,
+    )
+
+
+def _ask(facts: Facts, engine: TorchEngine, options: Options) -> list[Finding]:
+    words = _words()
+    findings: list[Finding] = [
+        refusal_of(trouble, words[trouble.rule, trouble.code])
+        for trouble in facts.troubles.values()
+    ]
+    findings += _missing(facts)
+    for _, module in rules.modules("torch"):
+        findings += import_module(module).plan(facts, engine, options)
+    return findings
+
+
+def _notes(facts: Facts, decisions: Decisions) -> list[Note]:
+    return [
+        Note(
+            rule="split",
+            place=facts.loaders[node].file.place(node),
+            what="this loader is left whole: every worker evaluates all of it",
+            why="what is computed from it cannot be combined over the workers",
+        )
+        for node in decisions.whole
+        if node in facts.loaders
+    ]
+
+
+def _past_the_wrapper(refusal: Refusal) -> Note:
+    """Why a script is converted without a wrapper around the network."""
+    return Note(
+        rule=refusal.rule,
+        place=refusal.place,
+        what=f"{refusal.what}: gradients are averaged when backward() ends, not while it runs",
+        why=refusal.why,
+    )
 
 
 def _words() -> dict[tuple[str, str], Words]:

@@ -36,12 +36,21 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def auto_workers() -> int:
-    """One worker for every CUDA device, or, where there is none, for every core."""
-    require_torch()
-    import torch
+def gpus(framework: str) -> int:
+    """The GPUs that a framework can use; what it is asked for is only looked up, not started."""
+    if framework == "torch":
+        require_torch()
+        import torch
 
-    return torch.cuda.device_count() or cores()
+        return torch.cuda.device_count()
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    found = len(list(Path("/proc/driver/nvidia/gpus").glob("*")))
+    return found if visible is None else min(found, len([one for one in visible.split(",") if one]))
+
+
+def auto_workers(framework: str = "torch") -> int:
+    """One worker for every GPU, or, where there is none, for every core."""
+    return gpus(framework) or cores()
 
 
 def threads_of_a_worker(workers: int) -> int:

@@ -78,12 +78,11 @@ def run(
         (directory / "payload").write_bytes(marshal.dumps(payload))
         sys.stdout.flush()
         sys.stderr.flush()
-        require_torch()
         crew = Workers(directory, received, observer.watch if observer else None)
         good = False
         try:
             if not received:
-                run_agent = import_module(f"trainera.launch.{agent}").run_agent
+                run_agent = _agent(agent)
                 command = (sys.executable, "-u", worker.__file__, name)
                 known = _environment(workers) | dict(environment or {})
                 good = run_agent(crew, workers, command, known)
@@ -91,6 +90,14 @@ def run(
         finally:
             crew.end(followers=not good)
     return status
+
+
+def _agent(name: str) -> Callable[..., bool]:
+    """Who starts the workers and sees them through."""
+    if name == "agent":
+        require_torch()
+    run_agent: Callable[..., bool] = import_module(f"trainera.launch.{name}").run_agent
+    return run_agent
 
 
 def _verdict(

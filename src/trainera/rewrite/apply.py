@@ -17,7 +17,7 @@ from trainera.plan import Converted, Edit, Enclose, Insert, Keyword, Replace, Th
 from trainera.read.source.positions import Span, decode
 from trainera.rewrite.bundle import bundle
 from trainera.rewrite.expressions import Calling, Enclosing, Unwrapping, Wrapping, spans_of
-from trainera.rewrite.imports import find_import_place, is_runtime, runtime_name
+from trainera.rewrite.imports import find_import_place, is_runtime, runtime_of, runtimes_in
 from trainera.rewrite.removing import Removing, removing
 from trainera.rewrite.statements import Inserting
 from trainera.rewrite.text import Change, encoding_of, splice, writable
@@ -74,8 +74,8 @@ def apply(
         if standalone and any(is_runtime(line) for line in missing):
             names = set(shared) if shared is not None else _names_used(after)
             blocks = [
-                bundle(names, alias=name, shared=shared is not None)
-                if (name := runtime_name(line))
+                bundle(names, runtime=found[0], alias=found[1], shared=shared is not None)
+                if (found := runtime_of(line))
                 else line
                 for line in missing
             ]
@@ -94,10 +94,7 @@ def names_used(converted: Converted) -> set[str]:
 
 def _names_used(text: str) -> set[str]:
     tree = ast.parse(text)
-    aliases = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and node.module == "trainera":
-            aliases |= {alias.asname or alias.name for alias in node.names if alias.name == "crew"}
+    aliases = {name for _, name in runtimes_in(tree)}
     return {
         node.attr
         for node in ast.walk(tree)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from importlib.resources import files
 
 import trainera
-from trainera.rewrite.modules import PACKAGE, Binding, Module, Piece, read_module
+from trainera.rewrite.modules import PACKAGES, RUNTIMES, Binding, Module, Piece, read_module
 
 BEGIN = "# ---- trainera runtime: begin " + "-" * 50
 END = "# ---- trainera runtime: end " + "-" * 52
@@ -22,9 +22,9 @@ RESERVED = {"sys", "types", "shared"}
 _FUNCTION = "_trainera_crew"
 
 
-def crew_sources() -> dict[str, str]:
-    """The source of each file of the runtime, by module name."""
-    folder = files("trainera") / "crew"
+def crew_sources(runtime: str = "crew") -> dict[str, str]:
+    """The source of each file of a runtime, by module name."""
+    folder = files("trainera") / runtime
     return {
         entry.name.removesuffix(".py"): entry.read_text(encoding="utf-8")
         for entry in folder.iterdir()
@@ -35,15 +35,16 @@ def crew_sources() -> dict[str, str]:
 def bundle(
     names: Collection[str],
     *,
+    runtime: str = "crew",
     alias: str = "crew",
     shared: bool = False,
     sources: Mapping[str, str] | None = None,
 ) -> str:
-    """The runtime's source for a file that uses these names of it.
+    """A runtime's source for a file that uses these names of it.
 
     With `shared` the first file of a process that carries the runtime gives it to the others.
     """
-    sources = crew_sources() if sources is None else sources
+    sources = crew_sources(runtime) if sources is None else sources
     modules = _in_order({name: read_module(name, text) for name, text in sources.items()})
     public = _public(sources["__init__"])
     unknown = sorted(set(names) - set(public))
@@ -71,7 +72,7 @@ def bundle(
     return f"""\
 {BEGIN}
 # What this file needs of trainera {trainera.__version__} to train on several workers, written by
-# `trainera convert --standalone`; it needs nothing but torch. (Apache-2.0)
+# `trainera convert --standalone`; it needs nothing but {RUNTIMES[runtime]}. (Apache-2.0)
 def {_FUNCTION}():
 {body}
 
@@ -117,7 +118,7 @@ def _public(text: str) -> dict[str, str]:
     """The public names of the runtime, with the names that they have in its files."""
     public = {}
     for statement in ast.parse(text).body:
-        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(PACKAGE):
+        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(PACKAGES):
             for alias in statement.names:
                 public[alias.asname or alias.name] = alias.name
     return public

@@ -1,12 +1,13 @@
 """Where the imports that edits need are put, and which of them are there already."""
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
 
 from trainera.plan import Edit, Insert
+from trainera.rewrite.modules import RUNTIMES
 from trainera.rewrite.statements import own_line
 from trainera.rewrite.text import Change
 from trainera.rewrite.tree import Tree, is_string, small_statements
@@ -76,18 +77,22 @@ def find_import_place(tree: Tree, edits: Sequence[Edit]) -> ImportPlace:
 
 
 def is_runtime(text: str) -> bool:
-    """Whether an import statement is that of the runtime, whatever name it gets."""
-    return runtime_name(text) is not None
+    """Whether an import statement is that of a runtime, whatever name it gets."""
+    return runtime_of(text) is not None
 
 
-def runtime_name(text: str) -> str | None:
-    """The name that an import statement gives to the runtime, if it imports it."""
-    statement = ast.parse(text).body[0]
-    if isinstance(statement, ast.ImportFrom) and statement.module == "trainera":
-        for alias in statement.names:
-            if alias.name == "crew":
-                return alias.asname or alias.name
-    return None
+def runtime_of(text: str) -> tuple[str, str] | None:
+    """The runtime that an import statement imports, and the name that it gives to it."""
+    return next(runtimes_in(ast.parse(text)), None)
+
+
+def runtimes_in(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The runtimes that are imported anywhere in a source, with their names there."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "trainera":
+            for alias in node.names:
+                if alias.name in RUNTIMES:
+                    yield alias.name, alias.asname or alias.name
 
 
 def _edits_of(tree: Tree, statement: cst.CSTNode, edits: Iterable[Edit]) -> list[Edit]:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-PACKAGE = "trainera.crew"
+RUNTIMES = {"crew": "torch", "jax_crew": "Keras and JAX"}
+"""The runtimes that converted scripts import, and what each needs."""
+PACKAGES = tuple(f"trainera.{name}" for name in RUNTIMES)
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,8 @@ def read_module(name: str, text: str) -> Module:
     pieces: list[Piece] = []
     defined: set[str] = set()
     for statement in tree.body:
-        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(PACKAGE):
-            needs[(statement.module or "").removeprefix(PACKAGE).lstrip(".")] = None
+        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(PACKAGES):
+            needs[(statement.module or "").rpartition(".")[2]] = None
             borrowed |= {alias.name for alias in statement.names}
         elif isinstance(statement, ast.Import | ast.ImportFrom):
             imports.extend(_bindings(statement))
@@ -157,7 +159,7 @@ def _problems(tree: ast.Module) -> Iterator[str]:
                 yield f"{node.func.id}() (line {line})"
         elif isinstance(node, ast.ImportFrom):
             inside = node not in tree.body
-            crew = (node.module or "").startswith(PACKAGE)
+            crew = (node.module or "").startswith(PACKAGES)
             if node.level or (crew and inside):
                 yield f"import of the runtime that is not absolute and at the top (line {line})"
             elif node.module == "__future__":

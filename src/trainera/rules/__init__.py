@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pkgutil import iter_modules
 
-FRAMEWORKS = ("torch",)
+FOLDERS = ("common", "torch", "keras")
 
 
 def modules(framework: str) -> Iterator[tuple[str, str]]:
@@ -18,7 +18,7 @@ def modules(framework: str) -> Iterator[tuple[str, str]]:
 def pages() -> dict[str, str]:
     """The explanation of every rule: its docstring."""
     found = {}
-    for framework in FRAMEWORKS:
+    for framework in FOLDERS:
         for name, module in modules(framework):
             found[name] = import_module(module).__doc__ or ""
     return found

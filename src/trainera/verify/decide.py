@@ -93,7 +93,7 @@ def _place(stack: str) -> str:
 def _compared(
     blank: Verdict, request: Request, sequential: Side, parallel: Side, alone: Worker
 ) -> Verdict:
-    workers = [read_worker(parallel.directory, rank) for rank in range(request.workers)]
+    workers = [read_worker(parallel.directory, rank) for rank in range(parallel.workers)]
     blank = replace(
         blank,
         steps=len(alone.steps),
@@ -110,7 +110,7 @@ def _compared(
     _compare_final(found, sequential, parallel)
 
     def detail() -> Detail:
-        return _detail(sequential, parallel, request.workers)
+        return _detail(sequential, parallel, parallel.workers)
 
     differences = tuple(found.in_order)
     verdict = replace(

@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from trainera.verify.decide import before_parallel, decide
-from trainera.verify.run import Request, Side, observe
+from trainera.verify.run import ALONE, OBSERVERS, Request, Side, observe
 from trainera.verify.statistics import equivalence, final_loss
 from trainera.verify.trace import read_worker
 from trainera.verify.verdict import Outcome, Verdict
@@ -96,6 +96,9 @@ def _run_sequential(
         settings={**_settings(request), "choices": choices},
         patience_s=request.patience_s or _PATIENCE_S,
         progress=lambda steps: progress("sequential", steps),
+        agent=ALONE[request.framework],
+        observer=OBSERVERS[request.framework],
+        environment={},
     )
 
 
@@ -106,12 +109,14 @@ def _run_parallel(request: Request, directory: Path, progress: Callable[[str, in
         request.parallel,
         request.converted,
         request.arguments,
-        request.workers,
+        request.processes or request.workers,
         directory=directory / "parallel",
         settings={**_settings(request), "choices": choices},
         patience_s=request.patience_s or _PATIENCE_S,
         progress=lambda steps: progress("parallel", steps),
         agent=request.agent,
+        observer=OBSERVERS[request.framework],
+        environment=request.environment,
     )
 
 

@@ -15,7 +15,13 @@ from trainera.verify.files import settle
 _STACK_S = 1.0
 """How long workers are given to write down where they are."""
 
-OBSERVER = "trainera.verify.observe.start"
+OBSERVERS = {
+    "torch": "trainera.verify.observe.start",
+    "keras": "trainera.verify.observe_keras.start",
+}
+"""By framework: the module that observes a process from inside."""
+ALONE = {"torch": "agent", "keras": "alone"}
+"""By framework: who starts the sequential script."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +40,11 @@ class Request:
     epochs: int | None = None
     agent: str = "agent"
     """Who starts the workers: the engine's own."""
+    processes: int | None = None
+    """How many processes they are, where that is another number."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What these are given besides."""
+    framework: str = "torch"
     seed: int = 0
     exact: bool = True
     patience_s: float | None = None
@@ -121,7 +132,9 @@ def observe(
     settings: Mapping[str, object],
     patience_s: float,
     progress: Callable[[int], None],
-    agent: str = "agent",
+    agent: str,
+    observer: str,
+    environment: Mapping[str, str],
 ) -> Side:
     """Runs the script and leaves the user's files as they were."""
     directory.mkdir(parents=True)
@@ -137,8 +150,9 @@ def observe(
             say=words.append,
             pass_on=words.append,
             agent=agent,
+            environment=environment,
             observer=local.Observer(
-                module=OBSERVER, settings={**settings, "directory": str(directory)}, watch=watch
+                module=observer, settings={**settings, "directory": str(directory)}, watch=watch
             ),
         )
     finally:

@@ -11,7 +11,7 @@ from trainera.pipeline import convert_script
 
 @pytest.fixture(autouse=True)
 def usual_lines(monkeypatch: pytest.MonkeyPatch, long_lines: None) -> None:
-    monkeypatch.setattr("trainera.rules.torch._tools.WIDTH", 100)
+    monkeypatch.setattr("trainera.rules.common._tools.WIDTH", 100)
 
 
 WRAPPED = "model = DistributedDataParallel(model, broadcast_buffers=False)"

@@ -1,11 +1,13 @@
 """Tells whether a script already runs on several workers by other means."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from trainera.read.source.file import SourceFile
 from trainera.read.source.modules import absolute
+from trainera.read.source.names import Names
 
 # Who already does what we would do: import → (what it is, how it is launched).
 DISTRIBUTED = {
@@ -25,8 +27,14 @@ DISTRIBUTED = {
     "ignite.distributed": ("Ignite's distributed layer", "torchrun --nproc-per-node N"),
     "fairscale": ("FairScale", "torchrun --nproc-per-node N"),
     "colossalai": ("Colossal-AI", "colossalai run --nproc_per_node N"),
+    "tensorflow.distribute": ("tf.distribute", "python, with its strategy"),
+    "keras.distribution": ("keras.distribution", "python, with its devices"),
     "trainera": ("trainera's own output", "torchrun --nproc-per-node N"),
 }
+
+
+BY_ATTRIBUTE = re.compile(rb"distribut(e|ion)\b")
+"""What is mostly reached through its package, as ``tf.distribute``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +58,11 @@ def already(files: dict[str, SourceFile]) -> Distributed | None:
 
 
 def _names(file: SourceFile) -> Iterator[tuple[str, ast.AST]]:
+    if BY_ATTRIBUTE.search(file.source):
+        names = Names(file)
+        for node in file.nodes:
+            if isinstance(node, ast.Attribute) and BY_ATTRIBUTE.match(node.attr.encode()):
+                yield names.of(node).replace("tensorflow.keras.", "keras."), node
     for node in file.nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:

@@ -24,7 +24,8 @@ ways, there is no wrapper (see `wrap`), and nothing has to go past it.
 
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options
 from trainera.read.facts import Facts
 from trainera.rules.torch._tools import Finding, Words, edit, spots, wrap
@@ -40,7 +41,7 @@ REFUSALS = {
 }
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     if not engine.wraps:
         return
     methods = spots(facts.through.values())

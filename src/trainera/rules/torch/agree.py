@@ -35,7 +35,8 @@ former. Two functions do.
 
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options
 from trainera.read.facts import Facts
 from trainera.read.interpret.agreement import ALONE
@@ -71,7 +72,7 @@ REFUSALS = {
 }
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     text = Decoration(facts)
     for node, found in spots(facts.agree.values()).items():
         if facts.also_without(node, facts.agree):

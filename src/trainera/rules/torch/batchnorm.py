@@ -23,7 +23,8 @@ they are; what is learned is then no longer the same.
 import ast
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options
 from trainera.read.facts import Carrier, Facts
 from trainera.rules.torch._tools import Finding, after, edit, refuse, spots, wrap
@@ -32,7 +33,7 @@ from trainera.rules.torch.wrap import carrier_of, in_order, placed
 NAME = "batchnorm"
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     if options.batchnorm == "local" or not facts.statistics:
         return
     slices = {node for _, node in facts.unlike}

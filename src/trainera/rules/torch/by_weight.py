@@ -22,7 +22,8 @@ That targets contain -100, which is ignored by default, is only known if the scr
 
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options
 from trainera.read.facts import Facts, by_node
 from trainera.rules.torch._tools import Finding, edit, refuse, wrap
@@ -30,7 +31,7 @@ from trainera.rules.torch._tools import Finding, edit, refuse, wrap
 NAME = "by-weight"
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     plain = {node for _, node in facts.plain}
     for node, records in by_node(facts.weighed):
         record = next(iter(records))

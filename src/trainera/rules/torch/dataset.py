@@ -21,7 +21,7 @@ changes is not seen.
 
 from collections.abc import Iterator
 
-from trainera.engines.base import Engine
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options
 from trainera.read.facts import Facts
 from trainera.read.libraries.torch.datasets import changes
@@ -30,7 +30,7 @@ from trainera.rules.torch._tools import Finding, refuse
 NAME = "dataset"
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     for file in facts.files.values():
         for node in changes(file):
             yield refuse(

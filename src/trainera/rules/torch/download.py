@@ -17,7 +17,8 @@ worker of each machine goes first; the others then find the files in place.
 
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options, Through
 from trainera.read.facts import Facts
 from trainera.rules.torch._tools import Finding, edit, spots
@@ -25,7 +26,7 @@ from trainera.rules.torch._tools import Finding, edit, spots
 NAME = "download"
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     for node, found in spots(facts.in_turn.values()).items():
         yield edit(
             NAME,

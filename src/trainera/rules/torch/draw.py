@@ -29,7 +29,8 @@ its own for them, as for dropout.
 
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options
 from trainera.read.facts import Facts, by_node
 from trainera.rules.torch._tools import Finding, edit, refuse, wrap
@@ -37,7 +38,7 @@ from trainera.rules.torch._tools import Finding, edit, refuse, wrap
 NAME = "draw"
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     plain = {node for _, node in facts.plain}
     for node, records in by_node(facts.cuts):
         texts = {record.what for record in records}

@@ -35,16 +35,17 @@ a step late.
 
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Note, Options
 from trainera.read.facts import Facts
+from trainera.rules.common._places import first_deed
 from trainera.rules.torch._tools import Finding, before, edit, spots
-from trainera.rules.torch.join import first_deed
 
 NAME = "guard"
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     found = spots(facts.unsure.values())
     if not found:
         return

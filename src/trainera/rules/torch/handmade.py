@@ -41,7 +41,8 @@ the script to say.
 import ast
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options
 from trainera.read.facts import Facts
 from trainera.rules.torch._tools import Finding, after, cannot_grow, edit, named, wrap
@@ -49,7 +50,7 @@ from trainera.rules.torch._tools import Finding, after, cannot_grow, edit, named
 NAME = "handmade"
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     for node, spot in facts.handmade.items():
         if options.batch == "per-worker":
             yield cannot_grow(spot.file, node)

@@ -35,7 +35,8 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options, Replace
 from trainera.read.facts import Escape, Facts, by_node
 from trainera.read.source.file import SourceFile
@@ -76,7 +77,7 @@ REASONS = {
 TOGETHER = "the figures of the whole batch, not of one worker's slice, in one exchange"
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     plain = {node for _, node in facts.plain}
     whole: dict[ast.AST, Escape] = {}
     often: dict[tuple[SourceFile, ast.stmt, str, str], list[ast.Name]] = defaultdict(list)

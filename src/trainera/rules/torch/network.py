@@ -20,7 +20,7 @@ inside.
 
 from collections.abc import Iterator
 
-from trainera.engines.base import Engine
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options
 from trainera.read.facts import Facts
 from trainera.rules.torch._tools import Finding, Words, refusal_of
@@ -82,7 +82,7 @@ REFUSALS = {
 }
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     for trouble in facts.troubles.values():
         if trouble.rule == NAME:
             yield refusal_of(trouble, REFUSALS[trouble.code])

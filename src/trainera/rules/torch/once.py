@@ -23,7 +23,8 @@ another value that only the first one has (`wandb.config`, a file read back), th
 
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options, Through
 from trainera.read.facts import Facts
 from trainera.rules.torch._tools import Finding, Words, edit, spots
@@ -45,7 +46,7 @@ REFUSALS = {
 }
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     for node, found in spots(facts.once.values()).items():
         yield edit(
             NAME,

@@ -28,7 +28,7 @@ Where it cannot be seen of which networks the parameters are, they are named by 
 import ast
 from collections.abc import Iterator
 
-from trainera.engines.base import Engine
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options
 from trainera.read.facts import Facts
 from trainera.read.source.file import SourceFile
@@ -53,7 +53,7 @@ ASSEMBLY = frozenset({"list", "tuple", "filter", "chain", "itertools"})
 """What may stand around parameters without adding any."""
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     for trouble in facts.troubles.values():
         if trouble.rule == NAME:
             yield refusal_of(trouble, REFUSALS[trouble.code])

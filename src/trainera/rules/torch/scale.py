@@ -23,7 +23,8 @@ it is an option.
 
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options
 from trainera.read.facts import Facts
 from trainera.rules.torch._tools import Finding, edit, wrap
@@ -31,7 +32,7 @@ from trainera.rules.torch._tools import Finding, edit, wrap
 NAME = "scale"
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     if options.lr == "keep":
         return
     warmup = f", warmup={options.warmup_epochs:g}" if options.warmup_epochs else ""

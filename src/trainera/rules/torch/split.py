@@ -38,7 +38,8 @@ batch that is taken ahead of the loops, e.g. to draw it in each epoch, every wor
 import ast
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options
 from trainera.read.facts import Facts, LoaderFact, LoopFact
 from trainera.read.source.file import SourceFile
@@ -99,7 +100,7 @@ ROW_BY_ROW = {
 }
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     skippable = loaders_that_skip(facts)
     used = frozenset().union(*(loop.loaders for loop in facts.loops.values()))
     for node, loader in facts.loaders.items():

@@ -24,7 +24,8 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Options
 from trainera.read.facts import Facts, Tally
 from trainera.read.source.syntax import is_factor
@@ -36,7 +37,7 @@ from trainera.rules.torch.split import loaders_that_skip
 NAME = "tally"
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     waiting = deferrable(facts)
     skip = loaders_that_skip(facts)
     by_statement: dict[ast.AST, list[tuple[Tally, bool]]] = defaultdict(list)

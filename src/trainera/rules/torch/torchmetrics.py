@@ -19,7 +19,7 @@ the script's own, are refused.
 
 from collections.abc import Iterator
 
-from trainera.engines.base import Engine
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Keyword, Options
 from trainera.read.facts import Facts
 from trainera.rules.torch._tools import Finding, Words, edit, spots
@@ -35,7 +35,7 @@ REFUSALS = {
 }
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     for node, found in spots(facts.meters.values()).items():
         yield edit(
             NAME,

@@ -38,7 +38,8 @@ so is `.grad` of a batch.
 import ast
 from collections.abc import Iterator
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Note, Options
 from trainera.read.facts import Backward, Facts, by_node
 from trainera.read.values import Blend, Gathered, Lost, Mean, Shard, Share, Sum
@@ -90,7 +91,7 @@ REFUSALS = {
 }
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     everyones = [one for one in facts.backwards.values() if _is_all_by_everyone(one, facts)]
     shared = len(everyones) < len(facts.backwards)
     for _, records in by_node(facts.backwards):
@@ -159,7 +160,7 @@ def _receiver(call: ast.Call) -> ast.expr:
     return call.func.value
 
 
-def _problem(record: Backward, facts: Facts, engine: Engine) -> Finding | None:
+def _problem(record: Backward, facts: Facts, engine: TorchEngine) -> Finding | None:
     kind = record.kind
     do = "use a loss that is a mean or a sum over the samples of the batch"
     if record.loop is None:

@@ -42,7 +42,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from trainera.engines.base import CREW, Engine
+from trainera.engines.base import CREW
+from trainera.engines.torch.base import TorchEngine
 from trainera.plan import Keyword, Options, Unwrap
 from trainera.read.facts import Carrier, Facts, Freeze, Spot
 from trainera.read.values import Nodes
@@ -207,7 +208,7 @@ def _block_of(carrier: Carrier) -> list[ast.stmt]:
     return []
 
 
-def _without_parallel(spot: Spot, engine: Engine) -> Finding:
+def _without_parallel(spot: Spot, engine: TorchEngine) -> Finding:
     """DataParallel shares a batch among the devices of one process: each worker has one device."""
     if engine.wraps:
         reason = "DataParallel is replaced: each worker has one device"
@@ -259,7 +260,7 @@ def _read_by_hand(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
+def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     reason = "all start from the first worker's weights"
     if engine.wraps:
         reason = f"gradients are averaged over the workers; {reason}"
@@ -323,7 +324,7 @@ def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
             yield edit(NAME, carrier.file, carrier.node, after(text), why, ())
 
 
-def placed(facts: Facts, engine: Engine, options: Options) -> dict[ast.AST, Carrier]:
+def placed(facts: Facts, engine: TorchEngine, options: Options) -> dict[ast.AST, Carrier]:
     """Where each network is wrapped, on a line of its own if it would be hard to read otherwise."""
     inner = "crew.batchnorm({})" if options.batchnorm == "global" and facts.statistics else "{}"
     found = {}
@@ -335,7 +336,9 @@ def placed(facts: Facts, engine: Engine, options: Options) -> dict[ast.AST, Carr
     return found
 
 
-def _phrase(facts: Facts, engine: Engine, origin: ast.AST, carrier: Carrier) -> tuple[str, str]:
+def _phrase(
+    facts: Facts, engine: TorchEngine, origin: ast.AST, carrier: Carrier
+) -> tuple[str, str]:
     """What goes around a network, and what there is to say about it."""
     if freezes_later(facts, origin, carrier):
         return engine.wrap_with_frozen_layers, "; some are frozen for a time"

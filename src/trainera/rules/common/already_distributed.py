@@ -1,8 +1,8 @@
 """A script that already runs on several workers is refused.
 
 **What.** Nothing is changed. Scripts that use `torch.distributed`, DDP, Accelerate, Lightning,
-Fabric, Horovod, DeepSpeed, the Hugging Face Trainer, Ray Train and others are recognised by what
-they import.
+Fabric, Horovod, DeepSpeed, the Hugging Face Trainer, Ray Train, `tf.distribute`,
+`keras.distribution` and others are recognised by what they import or call.
 
 **Why.** They were written for many processes; to split their batches once more would be wrong.
 
@@ -15,22 +15,12 @@ they import.
 **Limits.** An import that is not used counts, too.
 """
 
-from collections.abc import Iterator
-
-from trainera.engines.base import Engine
-from trainera.plan import Options, Refusal
-from trainera.read.facts import Facts
+from trainera.plan import Refusal
 from trainera.read.libraries.distributed import already
 from trainera.read.source.file import SourceFile
-from trainera.rules.torch._tools import Finding, refuse
+from trainera.rules.common._tools import refuse
 
 NAME = "already-distributed"
-
-
-def plan(facts: Facts, engine: Engine, options: Options) -> Iterator[Finding]:
-    found = refusal(facts.files)
-    if found is not None:
-        yield found
 
 
 def refusal(files: dict[str, SourceFile]) -> Refusal | None:

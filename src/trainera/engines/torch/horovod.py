@@ -1,10 +1,11 @@
 """Horovod for PyTorch: the optimizer averages gradients, which are exchanged tensor by tensor."""
 
-from trainera.engines.base import CREW, Engine, Phrase
+from trainera.engines.base import CREW, Phrase
+from trainera.engines.torch.base import TorchEngine
 
 HOROVOD = "import horovod.torch as hvd"
 
-ENGINE = Engine(
+ENGINE = TorchEngine(
     name="horovod",
     title="Horovod for PyTorch",
     framework="torch",

@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
-from trainera.engines.base import CREW, Engine, Phrase
+from trainera.engines.base import CREW, Phrase
+from trainera.engines.torch.base import TorchEngine
 
-WRAPPED = Engine(
+WRAPPED = TorchEngine(
     name="ddp",
     title="PyTorch DDP",
     framework="torch",

@@ -1,0 +1,51 @@
+"""Keras: what trains, and which rules there are."""
+
+import re
+from importlib import import_module
+
+from trainera import rules
+from trainera.engines.base import Engine
+from trainera.engines.keras.base import KerasEngine
+from trainera.frameworks.base import Files, Finding
+from trainera.plan import Edit, Options, Refusal
+from trainera.read.keras.reading import read
+from trainera.read.source.file import SourceFile
+from trainera.rules.common import already_distributed
+
+IMPORTS = re.compile(rb"^\s*(import|from)\s+(keras|tensorflow)\b", re.MULTILINE)
+TRAINS = re.compile(rb"\.(fit|train_on_batch)\s*\(|GradientTape|value_and_grad|jax\.grad\b")
+
+
+class Keras:
+    """Scripts that train by Keras's `fit`, or by a loop of their own over its networks."""
+
+    wanted = "give the script that calls fit()"
+
+    def uses(self, files: Files) -> bool:
+        sources = [file.source for file in files.values()]
+        return any(map(IMPORTS.search, sources)) and not any(
+            b".backward(" in one for one in sources
+        )
+
+    def default_engine(self, files: Files) -> str:
+        return "jax"
+
+    def refused(self, files: Files) -> Refusal | None:
+        return already_distributed.refusal(files)
+
+    def trains(self, file: SourceFile) -> bool:
+        return TRAINS.search(file.source) is not None
+
+    def findings(self, files: Files, engine: Engine, options: Options) -> list[Finding]:
+        assert isinstance(engine, KerasEngine)
+        facts = read(files)
+        found: list[Finding] = []
+        for _, module in rules.modules("keras"):
+            found += import_module(module).plan(facts, engine, options)
+        return found
+
+    def depth(self, edit: Edit) -> int:
+        return 0
+
+
+FRAMEWORK = Keras()

@@ -1,0 +1,41 @@
+"""The two places of Keras's trainer where batches meet devices."""
+
+from typing import Any
+
+import jax
+import keras
+from keras.src.backend.jax import distribution_lib, trainer
+
+SAFE_GENERATOR = "threefry2x32"
+"""Its numbers do not depend on where they are drawn; those of the others do."""
+
+
+def connect(place: Any, spread_in_step: Any) -> None:
+    """Has Keras put batches on devices by `place`, and begin compiled steps by `spread_in_step`."""
+    if keras.backend.backend() != "jax":
+        raise SystemExit(
+            f"the script was converted for Keras on JAX, and Keras runs on "
+            f"{keras.backend.backend()}: set KERAS_BACKEND=jax, or convert it for another engine"
+        )
+    if not hasattr(distribution_lib, "distribute_data_input") or not hasattr(trainer, "jit"):
+        raise SystemExit(
+            f"Keras {keras.__version__} deals batches out in a way that is not known here: "
+            "install a version from 3.13 on"
+        )
+    generator = jax.config.jax_default_prng_impl
+    if generator != SAFE_GENERATOR:
+        raise SystemExit(
+            f"random numbers of '{generator}' depend on the device that draws them, so that the "
+            f"training would be another one: set jax_default_prng_impl to {SAFE_GENERATOR}"
+        )
+
+    def jit(function: Any, **options: Any) -> Any:
+        def step(*arguments: Any) -> Any:
+            if len(arguments) == 2:  # the state of the training, and a batch
+                arguments = (arguments[0], spread_in_step(arguments[1]))
+            return function(*arguments)
+
+        return jax.jit(step, **options)
+
+    distribution_lib.distribute_data_input = place
+    trainer.jit = jit

@@ -1,0 +1,86 @@
+"""Rows of a batch over devices, whatever their numbers.
+
+JAX computes with an array that is spread over devices as with any other: what comes out is what one
+device would have computed of the whole batch, for every loss, metric, normalisation and random
+number. So how rows are laid out can make a training slow, but never wrong. What Keras lacks is only
+this: an array cannot be *put* on devices in unequal parts. Within a compiled step it can *be* in
+unequal parts: the compiler fills up and leaves out by itself. So a batch that cannot be dealt
+evenly is given to all devices, and spread where the step begins.
+"""
+
+import os
+from typing import Any
+
+import jax
+import keras
+import numpy
+from jax.sharding import NamedSharding, PartitionSpec
+from keras.distribution import TensorLayout
+
+from trainera.jax_crew.seams import connect
+
+BATCH = "batch"
+
+
+class DataParallel(keras.distribution.DataParallel):  # type: ignore[misc]
+    """Keras's data parallelism, for batches of any size on any number of devices."""
+
+    def __init__(self, devices: "list[str] | None" = None) -> None:
+        connect(place, spread_in_step)
+        super().__init__(devices=devices or chosen_devices())
+
+    def get_data_layout(self, data_shape: Any) -> Any:
+        """Row by row if there is a like number for each device, else everything for each."""
+        axes: list[str | None] = [None] * len(data_shape)
+        if axes and data_shape[0] and data_shape[0] % self.device_mesh.devices.size == 0:
+            axes[0] = self.batch_dim_name
+        return TensorLayout(axes, self.device_mesh)
+
+
+def chosen_devices() -> "list[str]":
+    """As many devices as were asked for, else all there are."""
+    names: list[str] = keras.distribution.list_devices()
+    wanted = int(os.environ.get("TRAINERA_DEVICES") or len(names))
+    if wanted > len(names):
+        raise SystemExit(
+            f"{wanted} devices were asked for, and JAX sees {len(names)} ({', '.join(names)}): "
+            f"set XLA_FLAGS=--xla_force_host_platform_device_count={wanted} for CPUs, or ask for "
+            "fewer"
+        )
+    return names[:wanted]
+
+
+def place(batch: Any, layout: Any = None, batch_dim_name: "str | None" = None) -> Any:
+    """A batch, or a part of one, on the devices.
+
+    Keras lays out every batch of a pass as the first one; the last may have fewer rows.
+    """
+    distribution = keras.distribution.distribution()
+    if batch is None or not hasattr(batch, "shape"):
+        return batch
+    layout = distribution.get_data_layout(tuple(batch.shape)).backend_layout
+    return jax.device_put(batch, layout)
+
+
+def spread_in_step(data: Any) -> Any:
+    """The same within a compiled step, where parts may be unequal."""
+    distribution = keras.distribution.distribution()
+    if distribution is None:
+        return data
+    rows = NamedSharding(distribution.device_mesh.backend_mesh, PartitionSpec(BATCH))
+
+    def one(leaf: Any) -> Any:
+        if isinstance(leaf, jax.Array) and leaf.ndim and leaf.shape[0]:
+            return jax.lax.with_sharding_constraint(leaf, rows)
+        return leaf
+
+    return jax.tree.map(one, data)
+
+
+def spread(data: Any) -> Any:
+    """Arrays that a loop of the script's own gives to a compiled function, on the devices."""
+
+    def one(leaf: Any) -> Any:
+        return place(numpy.asarray(leaf)) if hasattr(leaf, "shape") else leaf
+
+    return jax.tree.map(one, data)

@@ -1,0 +1,1 @@
+"""Rules of all frameworks, and what rules share."""

@@ -1,0 +1,55 @@
+"""The backend that a script is written for has to be the engine's.
+
+**What.** Nothing is changed. A script that runs Keras on another backend than the engine is for is
+refused.
+
+**Why.** Backends draw other random numbers from the same seed, so on another one a script begins
+with other weights, and learns another network.
+
+**Example.**
+
+    os.environ["KERAS_BACKEND"] = "tensorflow"   # refused with --engine jax
+
+**Safety.** Where the script leaves the backend to the environment, the converted one looks at it
+when it starts, and ends with a message if it is another one.
+
+**Limits.** A backend that is chosen by an expression is looked at when the script starts.
+"""
+
+from collections.abc import Iterator
+
+from trainera.engines.keras.base import KerasEngine
+from trainera.plan import Note, Options
+from trainera.read.keras.facts import KerasFacts
+from trainera.rules.common._tools import Finding, refuse
+
+NAME = "backend"
+
+
+def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[Finding]:
+    if facts.tapes:
+        yield refuse(
+            NAME,
+            facts.tapes[0].file,
+            facts.tapes[0].node,
+            "the script computes gradients by a tape of TensorFlow",
+            f"{engine.title} trains on {engine.backend}",
+            "train by fit(), which runs on every backend",
+        )
+    elif facts.backend is None:
+        yield Note(
+            rule=NAME,
+            place=facts.script.place(facts.script.tree.body[0]),
+            what=f"start it with KERAS_BACKEND={engine.backend}",
+            why="the script leaves the backend to the environment; on another one it ends with a "
+            "message",
+        )
+    elif facts.backend_name not in ("", engine.backend):
+        yield refuse(
+            NAME,
+            facts.backend.file,
+            facts.backend.node,
+            f"the script runs Keras on {facts.backend_name}",
+            f"{engine.title} trains on {engine.backend}, where the same seed gives other weights",
+            f'set it to "{engine.backend}" if you want to train on that',
+        )
