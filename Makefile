@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/ready
 HOROVOD := $(VENV)/horovod
+KERAS3 := $(VENV)/keras3
 
 .PHONY: demo test lint clean
 demo: $(READY)
 	$(VENV)/bin/python examples/demo.py
 
 # Compiled beforehand, also where Python is told not to: hundreds of processes start in the tests.
-test: $(READY) $(HOROVOD)
+test: $(READY) $(HOROVOD) $(KERAS3)/ready
 	$(VENV)/bin/python -m compileall -q src
 	$(VENV)/bin/python -m pytest
 
@@ -28,6 +29,13 @@ $(READY): pyproject.toml constraints.txt
 # Built for that torch, which takes minutes; the wheel stays in the user's cache for the next time.
 $(HOROVOD): $(READY) src/trainera/install/horovod.py
 	PIP_CONSTRAINT=constraints.txt $(VENV)/bin/trainera engines install horovod
+	touch $@
+
+# Keras on JAX, in an environment of its own; TensorFlow is there for tf.data.
+$(KERAS3)/ready: $(READY) constraints-keras3.txt
+	$(PYTHON) -m venv $(KERAS3)
+	$(KERAS3)/bin/python -m pip install -q -c constraints-keras3.txt -e '.[keras]' \
+		tensorflow-cpu scikit-learn
 	touch $@
 
 clean:

@@ -1,18 +1,27 @@
 """Runs sequential and converted scripts and compares everything they leave behind."""
 
 import contextlib
+import io
 import json
 import os
 import re
 import socket
 import subprocess
 import sys
+import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from trainera.launch.horovod import meeting
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
+TORCH = (
+    *("numpy", "torch", "torch._dynamo", "torch.nn.parallel", "torch.utils.data"),
+    *("trainera.crew", "trainera.verify.observe.start"),
+    *("horovod.torch", "sklearn.datasets", "sklearn.metrics"),
+)
+"""What scripts that train with PyTorch import; `torch._dynamo` comes with DDP and optimizers."""
 NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 
 
@@ -44,10 +53,20 @@ class Run:
 class Runner:
     """A zygote, and how to talk to it."""
 
-    def __init__(self) -> None:
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    def __init__(
+        self,
+        python: str = sys.executable,
+        imports: tuple[str, ...] = TORCH,
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": "1",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            **(variables or {}),
+        }
         self.process = subprocess.Popen(
-            [sys.executable, str(ZYGOTE)],
+            [python, str(ZYGOTE), *imports],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -186,8 +205,30 @@ def saved_difference(expected: Path, actual: Path, tolerance: float) -> str | No
         import numpy as np
 
         return value_difference(np.load(expected), np.load(actual), tolerance, expected.name)
+    if expected.suffix in (".h5", ".keras"):
+        left, right = (load_keras(path) for path in (expected, actual))
+        return value_difference(left, right, tolerance, expected.name)
     found = text_difference(expected.read_text(), actual.read_text(), tolerance)
     return found and f"{expected.name}: {found}"
+
+
+def load_keras(path: Path) -> dict[str, object]:
+    """Every array of a file that Keras wrote, by its place there."""
+    import h5py
+
+    content = io.BytesIO(path.read_bytes())
+    if path.suffix == ".keras":
+        with zipfile.ZipFile(content) as archive:
+            content = io.BytesIO(archive.read("model.weights.h5"))
+    found: dict[str, object] = {}
+
+    def note(name: str, item: object) -> None:
+        if isinstance(item, h5py.Dataset):
+            found[name] = item[()]
+
+    with h5py.File(content) as file:
+        file.visititems(note)
+    return found
 
 
 def load_saved(path: Path) -> object:

@@ -1,8 +1,9 @@
-"""Starts training scripts fast: a process that has imported torch forks the workers.
+"""Starts training scripts fast: a process that has imported a framework forks the workers.
 
-Importing torch takes seconds on a small machine and the corpus runs hundreds of processes. Apart
-from the import nothing is shared: every worker is a process of its own, with the environment that
-torchrun gives it, its own working directory, output files and exit status.
+Importing torch takes seconds on a small machine, Keras more, and the corpora run hundreds of
+processes. `python zygote.py MODULE…` imports these; what is not there is left out. Apart from the
+imports nothing is shared: every worker is a process of its own, with the environment that a
+launcher gives it, its own working directory, output files and exit status.
 
 Speaks JSON lines on stdin and stdout. Ends, with all its workers, when stdin closes.
 """
@@ -92,19 +93,9 @@ def serve(job: dict) -> list[int | None]:
 
 
 def main() -> None:
-    import numpy
-    import torch
-    import torch._dynamo  # which DDP and optimizers import when they are made
-    import torch.nn.parallel
-    import torch.utils.data
-
-    import trainera.crew
-    import trainera.verify.observe.start
-
-    for name in ("horovod.torch", "sklearn.datasets", "sklearn.metrics"):
+    for name in sys.argv[1:]:
         with contextlib.suppress(ImportError):  # only some scripts want them
             importlib.import_module(name)
-    assert numpy and torch and trainera
     gc.collect()
     gc.freeze()  # else each child goes through all of that, and copies it
     real = os.fdopen(os.dup(1), "w")

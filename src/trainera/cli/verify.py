@@ -221,7 +221,7 @@ def print_verdict(verdict: "Verdict") -> None:
     for place in verdict.waiting:
         out.print(f"  {place}", markup=False)
     _print_largest(verdict)
-    if verdict.rows and sum(verdict.rows):
+    if verdict.rows and len(verdict.rows) > 1 and any(verdict.rows):
         shares = ", ".join(f"{rows / sum(verdict.rows):.0%}" for rows in verdict.rows)
         out.print(f"  share of the samples by worker: {shares}")
     for note in verdict.notes:

@@ -52,6 +52,17 @@ class Journal:
 
         writer.__init__ = begin
 
+    def watch_h5py(self, h5py: Any) -> None:
+        """HDF5 writes its files from C, too."""
+        original = h5py.File.__init__
+
+        def begin(one: Any, name: Any, mode: str = "r", *args: Any, **options: Any) -> None:
+            if mode != "r" and isinstance(name, str | bytes | os.PathLike):
+                self._note(name)
+            original(one, name, mode, *args, **options)
+
+        h5py.File.__init__ = begin
+
     def _hook(self, event: str, args: Any) -> None:
         if event == "open":
             path, mode, flags = args

@@ -17,7 +17,7 @@ _STACK_S = 1.0
 
 OBSERVERS = {
     "torch": "trainera.verify.observe.start",
-    "keras": "trainera.verify.observe_keras.start",
+    "keras": "trainera.verify.observe.keras.start",
 }
 """By framework: the module that observes a process from inside."""
 ALONE = {"torch": "agent", "keras": "alone"}

@@ -21,6 +21,9 @@ ENGINE = KerasEngine(
     one_process=True,
     environment={
         "TRAINERA_DEVICES": "{workers}",
-        "XLA_FLAGS": "--xla_force_host_platform_device_count={workers}",
+        # Devices that are CPUs share cores: on a busy machine one may have to wait for long.
+        "XLA_FLAGS": "--xla_force_host_platform_device_count={workers} "
+        "--xla_cpu_collective_call_warn_stuck_timeout_seconds=120 "
+        "--xla_cpu_collective_call_terminate_timeout_seconds=1200",
     },
 )

@@ -23,8 +23,10 @@ class KerasFacts:
     """Where the script chooses its backend."""
     backend_name: str
     """The backend that it chooses; empty if it leaves that to the environment."""
+    first_import: ast.stmt | None
+    """The statement at the top of the script that first imports Keras."""
     keras_name: str | None
-    """The name under which the script has Keras itself."""
+    """The name under which the script has Keras itself, from its top on."""
     trainings: tuple[Spot, ...]
     """Calls that have Keras train: its trainer deals out the batches."""
     batches: tuple[Spot, ...]

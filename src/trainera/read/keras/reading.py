@@ -16,6 +16,8 @@ TRAINING = {"fit", "train_on_batch"}
 TRANSFORMED = {"jax.jit", "jax.grad", "jax.value_and_grad"}
 TAPE = "tensorflow.GradientTape"
 BACKEND = "KERAS_BACKEND"
+HOMES = ("keras.", "tensorflow.keras")
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 KERAS = ("keras", "tensorflow.keras", "tensorflow.compat.v2.keras")
 
 
@@ -26,7 +28,8 @@ def read(files: dict[str, SourceFile]) -> KerasFacts:
         files=files,
         backend=backend,
         backend_name=name,
-        keras_name=Names(files["__main__"]).bound_to(*KERAS),
+        first_import=_first_import(files["__main__"]),
+        keras_name=Names(files["__main__"], top=True).bound_to(*KERAS),
         trainings=tuple(_calls(files, TRAINING)),
         batches=tuple(spot for file in files.values() for spot in _batches(file, files)),
         tapes=tuple(_tapes(files)),
@@ -46,6 +49,19 @@ def _backend(files: dict[str, SourceFile]) -> tuple[Spot | None, str]:
                 chosen = value.value if isinstance(value, ast.Constant) else ""
                 return Spot(file, node), str(chosen)
     return None, ""
+
+
+def _first_import(script: SourceFile) -> ast.stmt | None:
+    for statement in script.tree.body:
+        for node in ast.walk(statement) if not isinstance(statement, DEFINITIONS) else ():
+            names = [
+                alias.name for alias in getattr(node, "names", ()) if isinstance(alias, ast.alias)
+            ]
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{name}" for name in names]
+            if any(name == "keras" or name.startswith(HOMES) for name in names):
+                return statement
+    return None
 
 
 def _names_backend(target: ast.expr) -> bool:

@@ -9,9 +9,10 @@ from trainera.read.source.modules import absolute
 class Names:
     """Resolves names of a file to the modules and members that they were imported from."""
 
-    def __init__(self, file: SourceFile) -> None:
+    def __init__(self, file: SourceFile, *, top: bool = False) -> None:
+        """With `top`, of names that are bound by statements of the module itself alone."""
         self._bound: dict[str, str] = {}
-        for node in file.nodes:
+        for node in file.tree.body if top else file.nodes:
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     name = alias.asname or alias.name.partition(".")[0]

@@ -43,10 +43,13 @@ def clashes(rule: str, files: dict[str, SourceFile], names: frozenset[str]) -> I
                 return
 
 
-def first_deed(script: SourceFile, files: dict[str, SourceFile]) -> ast.stmt:
-    """The first statement that does more than import or define."""
+def first_deed(
+    script: SourceFile, files: dict[str, SourceFile], behind: ast.stmt | None = None
+) -> ast.stmt:
+    """The first statement that does more than import or define, behind a given one."""
     busy = _busy_modules(files)
-    for statement in script.tree.body:
+    begin = 0 if behind is None else script.tree.body.index(behind) + 1
+    for statement in script.tree.body[begin:]:
         if isinstance(statement, ast.If) and is_main_guard(statement.test):
             return statement.body[0]
         if not _defines(statement) or busy & set(imported(script, statement)):

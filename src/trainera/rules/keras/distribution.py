@@ -41,7 +41,7 @@ def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[F
     yield edit(
         NAME,
         facts.script,
-        first_deed(facts.script, facts.files),
+        first_deed(facts.script, facts.files, facts.first_import),
         before(engine.join.text.format(keras=keras or "keras")),
         "spreads every batch over the devices; weights are on each of them",
         (*(() if keras else ("import keras",)), *engine.join.imports),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trainera.verify.observe.record import Settings, put
+from trainera.verify.observe.streams import redirect
 
 
 def begin(content: dict[str, Any]) -> None:
@@ -16,7 +17,7 @@ def begin(content: dict[str, Any]) -> None:
     settings = Settings(**content)
     rank = int(os.environ.get("RANK") or os.environ.get("HOROVOD_RANK") or 0)
     directory = Path(settings.directory)
-    _redirect(directory, rank)
+    redirect(directory, rank)
     # Where a worker waits is asked for when nothing moves any more.
     faulthandler.register(
         signal.SIGUSR1, file=(directory / f"stack-{rank}").open("w"), all_threads=False
@@ -74,20 +75,6 @@ def begin(content: dict[str, Any]) -> None:
         leaving.end()
 
     atexit.register(end)
-
-
-def _redirect(directory: Path, rank: int) -> None:
-    """Both streams of every worker into files: what it prints is compared.
-
-    Nobody answers questions: two runs could be given different answers.
-    """
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    for number, name in ((1, "stdout"), (2, "stderr")):
-        descriptor = os.open(directory / f"{name}-{rank}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        os.dup2(descriptor, number)
-        os.close(descriptor)
 
 
 def _without_entropy(seed: int) -> None:

@@ -1,0 +1,1 @@
+"""Hooks around Keras's own calls: what its trainer, optimizers and networks do."""
