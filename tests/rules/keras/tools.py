@@ -1,0 +1,36 @@
+"""Scripts of a few lines, and what becomes of them."""
+
+import difflib
+import tempfile
+from pathlib import Path
+
+from trainera.pipeline import convert_script
+from trainera.plan import Plan, Refusal
+
+HEAD = 'import os\n\nos.environ["KERAS_BACKEND"] = "jax"\nimport keras\n'
+FIT = "model = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile('sgd', 'mse')\n"
+FIT += "model.fit(x, y)\n"
+JOIN = "keras.distribution.set_distribution(crew.DataParallel())"
+IMPORT = "from trainera import jax_crew as crew"
+
+
+def planned(source: str, **modules: str) -> tuple[Plan, list[str]]:
+    """The plan for a script, and the lines that it changes, each with its sign."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in {"train": source, **modules}.items():
+            (Path(folder) / f"{name}.py").write_text(text)
+        plan, converted = convert_script(Path(folder) / "train.py", "jax")
+        lines = [line for one in converted for line in _changes(one.before, one.after)]
+    return plan, lines
+
+
+def _changes(before: bytes, after: bytes) -> list[str]:
+    old, new = before.decode().splitlines(), after.decode().splitlines()
+    return [line for line in difflib.ndiff(old, new) if line[0] in "+-"]
+
+
+def refusal(source: str) -> Refusal:
+    """The one reason why a script is refused."""
+    plan, _ = planned(source)
+    (only,) = plan.refusals
+    return only
