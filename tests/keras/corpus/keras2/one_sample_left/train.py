@@ -1,4 +1,4 @@
-"""97 samples in batches of 16: the last batch is one sample; batch normalisation and progress bar; SavedModel-free."""
+"""97 samples in batches of 16: the last batch is one sample; batch normalisation, the default progress bar."""
 import numpy as np
 import tensorflow as tf
 from tensorflow import keras

@@ -1,4 +1,4 @@
-"""GradientTape loop with tf.function train and test steps, metric objects, tf.data and tf.train.Checkpoint-free saving."""
+"""GradientTape loop with tf.function train and test steps, metric objects, tf.data, batch normalisation."""
 import tensorflow as tf
 from sklearn.datasets import load_digits
 from tensorflow.keras import Model

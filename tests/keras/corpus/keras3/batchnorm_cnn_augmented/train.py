@@ -21,7 +21,6 @@ y = y[:220]
 
 augment = keras.Sequential([
     layers.RandomFlip('horizontal', seed=1),
-    layers.RandomTranslation(0.1, 0.1, seed=2),
     layers.GaussianNoise(0.05, seed=3),
 ], name='augmentation')
 

@@ -1,4 +1,4 @@
-"""Training loop written by hand: stateless_call, jax.jit and stateless_apply; accuracy metric; tf-free batches."""
+"""Training loop written by hand: stateless_call, jax.jit and stateless_apply; accuracy metric; batches by numpy."""
 import os
 os.environ["KERAS_BACKEND"] = "jax"
 import jax
