@@ -21,6 +21,12 @@ def test_a_default_that_the_environment_may_change() -> None:
     assert found.what == "the script runs Keras on torch"
 
 
+def test_keras_as_a_part_of_tensorflow() -> None:
+    found = refusal("from tensorflow import keras\n" + FIT)
+    assert found.what == "the script runs Keras on tensorflow"
+    assert 'os.environ["KERAS_BACKEND"] = "jax"' in found.do
+
+
 def test_none_is_chosen() -> None:
     plan, _ = planned("import keras\n" + FIT)
     (note,) = plan.notes
@@ -28,5 +34,6 @@ def test_none_is_chosen() -> None:
 
 
 def test_a_tape_of_tensorflow() -> None:
-    source = "import keras\nimport tensorflow as tf\n\nwith tf.GradientTape() as tape:\n    pass\n"
-    assert refusal(source).what == "the script computes gradients by a tape of TensorFlow"
+    tape = "with tf.GradientTape() as tape:\n    pass\n"
+    found = refusal(f"import keras\nimport tensorflow as tf\n\n{tape}{FIT}")
+    assert found.what == "the script computes gradients by a tape of TensorFlow"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.rules.keras.tools import FIT, HEAD, IMPORT, JOIN, planned, refusal
+from tests.rules.keras.tools import BACKEND, FIT, HEAD, IMPORT, JOIN, planned, refusal
 
 
 def test_an_import_and_a_statement() -> None:
@@ -42,13 +42,13 @@ def test_a_module_that_makes_a_network_when_it_is_imported() -> None:
     ],
 )
 def test_keras_under_the_name_that_the_script_has_for_it(imports: str, statement: str) -> None:
-    _, lines = planned(f"{imports}\n\nmodel = build()\nmodel.fit(x, y)\n")
+    _, lines = planned(f"{BACKEND}{imports}\n\nmodel = build()\nmodel.fit(x, y)\n")
     assert lines == [f"+ {IMPORT}", f"+ {statement}"]
 
 
 @pytest.mark.parametrize("imports", ["from keras import layers", "import tensorflow as tf"])
 def test_keras_is_imported_where_it_has_no_name(imports: str) -> None:
-    _, lines = planned(f"{imports}\n\nmodel = build()\nmodel.fit(x, y)\n")
+    _, lines = planned(f"{BACKEND}{imports}\n\nmodel = build()\nmodel.fit(x, y)\n")
     assert lines == ["+ import keras", f"+ {IMPORT}", f"+ {JOIN}"]
 
 

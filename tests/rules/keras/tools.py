@@ -7,7 +7,8 @@ from pathlib import Path
 from trainera.pipeline import convert_script
 from trainera.plan import Plan, Refusal
 
-HEAD = 'import os\n\nos.environ["KERAS_BACKEND"] = "jax"\nimport keras\n'
+BACKEND = 'import os\n\nos.environ["KERAS_BACKEND"] = "jax"\n'
+HEAD = f"{BACKEND}import keras\n"
 FIT = "model = keras.Sequential([keras.layers.Dense(1)])\nmodel.compile('sgd', 'mse')\n"
 FIT += "model.fit(x, y)\n"
 JOIN = "keras.distribution.set_distribution(crew.DataParallel())"

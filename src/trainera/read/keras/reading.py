@@ -37,7 +37,10 @@ def read(files: dict[str, SourceFile]) -> KerasFacts:
 
 
 def _backend(files: dict[str, SourceFile]) -> tuple[Spot | None, str]:
-    """Where ``os.environ["KERAS_BACKEND"]`` is set, and to what if that can be read."""
+    """Where ``os.environ["KERAS_BACKEND"]`` is set, and to what if that can be read.
+
+    Failing that, where Keras is taken from TensorFlow.
+    """
     for file in files.values():
         for node in file.nodes:
             value: ast.expr | None = None
@@ -48,7 +51,20 @@ def _backend(files: dict[str, SourceFile]) -> tuple[Spot | None, str]:
             if value is not None:
                 chosen = value.value if isinstance(value, ast.Constant) else ""
                 return Spot(file, node), str(chosen)
+    for file in files.values():
+        for node in file.nodes:
+            if isinstance(node, ast.Import | ast.ImportFrom) and _by_tensorflow(node):
+                return Spot(file, node), "tensorflow"
     return None, ""
+
+
+def _by_tensorflow(node: ast.Import | ast.ImportFrom) -> bool:
+    """Whether Keras is imported as a part of TensorFlow."""
+    if isinstance(node, ast.ImportFrom):
+        module = node.module or ""
+        own = module == "tensorflow" and any(alias.name == "keras" for alias in node.names)
+        return own or module.startswith("tensorflow.keras")
+    return any(alias.name.startswith("tensorflow.keras") for alias in node.names)
 
 
 def _first_import(script: SourceFile) -> ast.stmt | None:

@@ -28,12 +28,15 @@ DISTRIBUTED = {
     "fairscale": ("FairScale", "torchrun --nproc-per-node N"),
     "colossalai": ("Colossal-AI", "colossalai run --nproc_per_node N"),
     "tensorflow.distribute": ("tf.distribute", "python, with its strategy"),
+    "jax.pmap": ("jax.pmap", "python, on its devices"),
+    "jax.shard_map": ("jax.shard_map", "python, on its devices"),
+    "jax.experimental.shard_map": ("jax.shard_map", "python, on its devices"),
     "keras.distribution": ("keras.distribution", "python, with its devices"),
     "trainera": ("trainera's own output", "torchrun --nproc-per-node N"),
 }
 
 
-BY_ATTRIBUTE = re.compile(rb"distribut(e|ion)\b")
+BY_ATTRIBUTE = re.compile(rb"\b(distribute|distribution|pmap|shard_map)\b")
 """What is mostly reached through its package, as ``tf.distribute``."""
 
 

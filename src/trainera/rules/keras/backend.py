@@ -51,5 +51,6 @@ def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[F
             facts.backend.node,
             f"the script runs Keras on {facts.backend_name}",
             f"{engine.title} trains on {engine.backend}, where the same seed gives other weights",
-            f'set it to "{engine.backend}" if you want to train on that',
+            f'import keras, and set os.environ["KERAS_BACKEND"] = "{engine.backend}" before that, '
+            "if you want to train on it",
         )

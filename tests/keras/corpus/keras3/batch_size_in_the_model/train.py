@@ -1,4 +1,3 @@
-# refused: the batch size is wired into the model (Input(batch_shape=(32, …)), reshape to (32, -1)), which cannot take a slice
 import os
 os.environ["KERAS_BACKEND"] = "jax"
 
