@@ -63,9 +63,13 @@ def place(batch: Any, layout: Any = None, batch_dim_name: "str | None" = None) -
 
 
 def spread_in_step(data: Any) -> Any:
-    """The same within a compiled step, where parts may be unequal."""
+    """The same within a compiled step, where parts may be unequal.
+
+    But not of what is looked up by number: for the gradient of an embedding XLA's partitioner ends
+    the process where parts are unequal. Then all devices compute the whole, as `place` left it.
+    """
     distribution = keras.distribution.distribution()
-    if distribution is None:
+    if distribution is None or _looked_up_unevenly(data, distribution.device_mesh.devices.size):
         return data
     rows = NamedSharding(distribution.device_mesh.backend_mesh, PartitionSpec(BATCH))
 
@@ -75,6 +79,16 @@ def spread_in_step(data: Any) -> Any:
         return leaf
 
     return jax.tree.map(one, data)
+
+
+def _looked_up_unevenly(data: Any, devices: int) -> bool:
+    """Whether a network is given whole numbers, in rows that cannot be dealt evenly."""
+    given = data[0] if isinstance(data, tuple) and data else data
+    return any(
+        leaf.shape[0] % devices and not jax.numpy.issubdtype(leaf.dtype, jax.numpy.floating)
+        for leaf in jax.tree.leaves(given)
+        if isinstance(leaf, jax.Array) and leaf.ndim
+    )
 
 
 def spread(data: Any) -> Any:
