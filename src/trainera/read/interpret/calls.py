@@ -8,7 +8,7 @@ from trainera.read.interpret.part import Part
 from trainera.read.interpret.policy import NETWORK, STRICT
 from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
-from trainera.read.source.syntax import field_names, takes
+from trainera.read.source.syntax import field_names, takes, text_of
 from trainera.read.values import (
     PLAIN,
     Choice,
@@ -109,7 +109,7 @@ class Calls(Part):
         if made is None:
             made = self.machine.libraries.call_value(callee, node, frame)
         if made is None:
-            made = self.machine.unknown.call(ast.unparse(node.func), node, frame)
+            made = self.machine.unknown.call(text_of(node.func), node, frame)
         return made
 
     def one_of(self, callee: Choice, node: ast.Call, frame: Frame) -> Value:

@@ -15,6 +15,7 @@ from trainera.read.libraries.torch.nn import CONTAINERS, loose_parameter
 from trainera.read.libraries.torch.part import TorchPart
 from trainera.read.ops.outcome import Mixed
 from trainera.read.ops.parts import MOVES
+from trainera.read.source.syntax import text_of
 from trainera.read.values import (
     PLAIN,
     Class,
@@ -46,7 +47,7 @@ class Networks(TorchPart):
             return False
         owner = self.machine.eval(node.value, frame)
         cls = owner.cls if isinstance(owner, Network) else None
-        return cls is not None and f"register_buffer('{node.attr}'" in ast.unparse(cls.node)
+        return cls is not None and f"register_buffer('{node.attr}'" in text_of(cls.node)
 
     def attribute(self, node: ast.Attribute, owner: Network, frame: Frame) -> Value:
         name = node.attr
@@ -68,7 +69,7 @@ class Networks(TorchPart):
                 return replace(found, part=True, origins=owner.origins)
             if found is not PLAIN:
                 return self.machine.objects.of_this_batch(
-                    ast.unparse(node), name, owner.cls, found, frame
+                    text_of(node), name, owner.cls, found, frame
                 )
         if name == "training":
             return PLAIN
