@@ -33,6 +33,7 @@ from trainera.read.values import (
     Value,
     compatibility,
 )
+from trainera.read.values.base import changed
 from trainera.read.values.contents import batch_first, first_share, flat, holds_share, in_parts
 from trainera.read.values.gathered import gathered_of
 from trainera.read.values.join import join
@@ -57,7 +58,7 @@ class Networks(TorchPart):
             self.notes.bare.drop(node.value, frame)
             return replace(owner, wrapped=False, parallel=False)
         self.torch.wrapping.through_wrapper(node.value, owner, frame, name)
-        inner = replace(owner, wrapped=False)
+        inner = changed(owner, wrapped=False)
         if owner.cls is not None:
             if frame.policy.watches_networks and loose_parameter(owner.cls.node, name):
                 spot = Spot(node=node, file=frame.file, what=name)
@@ -66,7 +67,7 @@ class Networks(TorchPart):
             if isinstance(found, Function) and not isinstance(found.node, ast.Lambda):
                 return found
             if isinstance(found, Network):
-                return replace(found, part=True, origins=owner.origins)
+                return changed(found, part=True, origins=owner.origins)
             if found is not PLAIN:
                 return self.machine.objects.of_this_batch(
                     text_of(node), name, owner.cls, found, frame
