@@ -4,7 +4,6 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trainera.read.source.syntax import text_of
 from trainera.read.values.base import PLAIN, Const, Opaque, Value
 from trainera.read.values.shares import Lost
 
@@ -67,7 +66,7 @@ class Object(Opaque):
             if found is not None:
                 return found
         value = objects.member(self, self.cls, name, site.frame)
-        return objects.of_this_batch(text_of(site.node), name, self.cls, value, site.frame)
+        return objects.of_this_batch(ast.unparse(site.node), name, self.cls, value, site.frame)
 
     def index(self, site: "Site[ast.Subscript]") -> Value:
         key = site.eval(site.node.slice)
