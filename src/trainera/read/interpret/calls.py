@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 from functools import reduce
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.policy import NETWORK, STRICT
 from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
@@ -26,7 +26,7 @@ from trainera.read.values.join import element, join
 from trainera.read.values.records import as_record
 
 
-class Calls(Part):
+class Calls(MachinePart):
     """Calls, by what is called, and their arguments."""
 
     def arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Value], dict[str, Value]]:

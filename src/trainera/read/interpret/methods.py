@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
 from trainera.read.values import (
@@ -34,7 +34,7 @@ CHANGES = {"sort", "remove", "setdefault", "popitem", "discard"}
 """Methods that change what holds others by what those are, or where."""
 
 
-class Methods(Part):
+class Methods(MachinePart):
     """Calls of methods, by what they are called on."""
 
     def call(

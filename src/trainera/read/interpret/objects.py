@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import methods_of, names_in, text_of
 from trainera.read.values import (
@@ -32,7 +32,7 @@ APART = Items | Many | Dictionary | Function
 """What stands beside figures under a similar name: `loss_names` beside `loss_G`."""
 
 
-class Objects(Part):
+class Objects(MachinePart):
     """Objects of the script's own classes, and what their attributes hold."""
 
     def member(self, owner: Value, cls: Class, name: str, frame: Frame) -> Value:

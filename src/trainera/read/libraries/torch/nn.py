@@ -99,7 +99,9 @@ class Layers(TorchPart):
         positional, keywords = self.machine.calls.arguments(node, frame)
         if last in MADE:
             return self.torch.losses.make(MADE[last], node, frame)
-        self.torch.losses.settle([*node.args, *(word.value for word in node.keywords)], frame)
+        self.machine.gathering.gather_options(
+            [*node.args, *(word.value for word in node.keywords)], frame
+        )
         if last == "DataParallel":
             first = positional[0] if positional else keywords.get("module", PLAIN)
             self.notes.parallels.mark(node, frame, "DataParallel")
