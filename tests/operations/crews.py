@@ -26,7 +26,7 @@ from tests.tools.runs import free_port
 START_S = 60.0
 SCRIPT_S = 30.0
 GRACE_S = 0.5
-"""How long the other workers may take to fail once one of them has."""
+"""Once a worker has failed: how long the others may take to get as far as it was."""
 
 
 @dataclass(frozen=True)
@@ -192,7 +192,8 @@ class Crew:
             return [Ran([], "a worker was gone")]
         deadline = time.monotonic() + timeout
         failed: str | None = None
-        while min(map(len, done)) < len(paths):
+        before = len(paths)  # so many scripts came before the one that failed
+        while min(map(len, done)) < min(len(paths), before):
             waiting = {
                 worker.pipe: rank
                 for rank, worker in enumerate(self.workers)
@@ -211,6 +212,7 @@ class Crew:
                 done[rank].append(ran)
                 if failed is None and ran.error is not None:
                     failed = ran.error
+                    before = len(done[rank]) - 1
                     deadline = min(deadline, time.monotonic() + GRACE_S)
                 elif failed is None:
                     timeout = SCRIPT_S

@@ -67,10 +67,16 @@ class WholeBatch(_BatchNorm):
             return super().forward(input)
         self._check_input_dim(input)  # type: ignore[no-untyped-call]
         if split._skip_empty and split._step[0] < 2 * CREW.size:
+            mode = "in training mode" if self.training else "without running statistics"
+            way_out = (
+                "call model.eval() before the evaluation"
+                if self.training
+                else "let the layer keep them (track_running_stats=True)"
+            )
             raise RuntimeError(
-                f"batch normalisation in training mode over a batch of {split._step[0]} samples "
-                f"for {CREW.size} workers, some of which skip it: call model.eval() before the "
-                "evaluation, or split this loader without skip_empty"
+                f"batch normalisation {mode} over a batch of {split._step[0]} samples for "
+                f"{CREW.size} workers, some of which skip it: {way_out}, or split this loader "
+                "without skip_empty"
             )
         mean, variance, count = whole_statistics(input, self.running_mean, split.active)
         if self.training and self.track_running_stats:

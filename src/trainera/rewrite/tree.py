@@ -1,11 +1,13 @@
 """The concrete syntax tree of a file, with its nodes' offsets in the file's own text."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import cast
 
 import libcst as cst
-from libcst.metadata import MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange, PositionProvider
+from libcst.metadata.position_provider import PositionProvidingCodegenState
 
 from trainera.read.source.place import Place
 from trainera.read.source.positions import Span, line_offsets
@@ -14,6 +16,27 @@ _LEADING_FORM_FEED = re.compile(r"[ \t]*\f[ \t\f]*(?<=\f)")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
+
+
+class _Written(PositionProvider):
+    """A module written once, for its text and for where each node stands.
+
+    A `MetadataWrapper` goes through the whole tree twice more for that, which takes as long as
+    parsing the file and planning its edits.
+    """
+
+    def positions(self, module: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
+        self._gen_impl(module)
+        return cast(Mapping[cst.CSTNode, CodeRange], self._computed)
+
+    def _gen_impl(self, module: cst.Module) -> None:
+        state = PositionProvidingCodegenState(
+            default_indent=module.default_indent,
+            default_newline=module.default_newline,
+            provider=self,
+        )
+        module._codegen(state)
+        self.text = "".join(state.tokens)
 
 
 class Tree:
@@ -27,9 +50,9 @@ class Tree:
         self._shifts: dict[int, int] = {}
         shown = self._without_form_feeds(re.sub(r"\r(?!\n)", "\n", text))
         self.module = cst.parse_module(shown)
-        assert self.module.code == shown, "this file does not survive being parsed and written"
-        wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
-        self._positions = wrapper.resolve(PositionProvider)
+        written = _Written()
+        self._positions = written.positions(self.module)
+        assert written.text == shown, "this file does not survive being parsed and written"
 
     def _without_form_feeds(self, text: str) -> str:
         if "\f" not in text:

@@ -92,13 +92,15 @@ def check_batchnorm():
     assert crew.batchnorm(model) is model
     # Evaluation in training mode, with workers that skip: told, not hanging.
     loader = crew.split(DataLoader(TensorDataset(torch.randn(3, 2)), batch_size=3), skip_empty=True)
-    failed = False
-    try:
-        for (part,) in loader:
-            model[0](part)
-    except RuntimeError as error:
-        failed = "model.eval()" in str(error)
-    assert failed == (RANK == 0)
+    without = crew.batchnorm(nn.BatchNorm1d(2, track_running_stats=False)).eval()
+    for layer, way_out in ((model[0], "model.eval()"), (without, "track_running_stats=True")):
+        failed = False
+        try:
+            for (part,) in loader:
+                layer(part)
+        except RuntimeError as error:
+            failed = way_out in str(error)
+        assert failed == (RANK == 0)
     float32 = crew.batchnorm(nn.BatchNorm2d(3).float())
     loader = crew.split(DataLoader(TensorDataset(torch.randn(6, 3, 2, 2)), batch_size=6))
     for (part,) in loader:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Sequence
 
 from trainera.read.facts import Spot
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.source.picking import Picking, called, picks_text, whole_of
 from trainera.read.values import (
@@ -21,7 +21,7 @@ from trainera.read.values.join import loaders_of
 ALONE = "only the first worker has it"
 
 
-class Agreement(Part):
+class Agreement(MachinePart):
     """Values that workers have of their own, where all must go on with the same."""
 
     def agreed(self, node: ast.expr, value: Value, frame: Frame) -> None:
@@ -33,7 +33,7 @@ class Agreement(Part):
             return  # entries of a directory cannot be sent
         if isinstance(value, PerWorker) and frame.policy.arranges_side_effects:
             self.notes.agree.mark(node, frame, value.what)
-            self.path.together()
+            self.path.needs_all_workers()
 
     def on_picked(
         self,
@@ -64,7 +64,7 @@ class Agreement(Part):
         """All workers go on with what the first one has there."""
         if isinstance(value, PerWorker) and frame.policy.arranges_side_effects:
             self.notes.agree.set(key, frame, Spot(node=at, file=frame.file, what=value.what))
-            self.path.together()
+            self.path.needs_all_workers()
 
     def needed_by_all(self, node: ast.AST, values: Sequence[Value], frame: Frame) -> None:
         """Every worker computes with these: none may be the first worker's alone."""

@@ -4,7 +4,7 @@ import ast
 from dataclasses import replace
 
 from trainera.read.facts import Tally
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.ops import figures
 from trainera.read.source.lifetimes import made_here
@@ -51,7 +51,7 @@ TEXT_MAKERS = {
 }
 
 
-class Assignments(Part):
+class Assignments(MachinePart):
     """Assignments: names, attributes, items and running totals."""
 
     def do_assign(self, node: ast.Assign, frame: Frame) -> None:

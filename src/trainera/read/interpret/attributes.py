@@ -2,7 +2,7 @@
 
 import ast
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
 from trainera.read.values import (
@@ -10,7 +10,7 @@ from trainera.read.values import (
 )
 
 
-class Attributes(Part):
+class Attributes(MachinePart):
     """Attributes, by what they are read from."""
 
     def read(self, node: ast.Attribute, frame: Frame) -> Value:

@@ -3,14 +3,14 @@
 import ast
 
 from trainera.read.facts import FirstBatch
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import parts_of
 from trainera.read.values import PLAIN, BatchIterable, Loader, Nodes, Value
 from trainera.read.values.join import element, loaders_of
 
 
-class Batches(Part):
+class Batches(MachinePart):
     """Batches that are taken from a loader in other ways than by a loop over it."""
 
     def next_batch(self, node: ast.Call, batches: BatchIterable | Loader, frame: Frame) -> Value:

@@ -4,11 +4,11 @@ import ast
 from dataclasses import replace
 from functools import reduce
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.policy import NETWORK, STRICT
 from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
-from trainera.read.source.syntax import field_names, takes
+from trainera.read.source.syntax import field_names, takes, text_of
 from trainera.read.values import (
     PLAIN,
     Choice,
@@ -26,7 +26,7 @@ from trainera.read.values.join import element, join
 from trainera.read.values.records import as_record
 
 
-class Calls(Part):
+class Calls(MachinePart):
     """Calls, by what is called, and their arguments."""
 
     def arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Value], dict[str, Value]]:
@@ -109,7 +109,7 @@ class Calls(Part):
         if made is None:
             made = self.machine.libraries.call_value(callee, node, frame)
         if made is None:
-            made = self.machine.unknown.call(ast.unparse(node.func), node, frame)
+            made = self.machine.unknown.call(text_of(node.func), node, frame)
         return made
 
     def one_of(self, callee: Choice, node: ast.Call, frame: Frame) -> Value:

@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.ops.parts import is_structure
 from trainera.read.values import (
@@ -23,7 +23,7 @@ from trainera.read.values.contents import holds_share
 from trainera.read.values.join import element, loaders_of
 
 
-class Comprehensions(Part):
+class Comprehensions(MachinePart):
     """Dictionaries that are written out, and comprehensions, some of which loop over batches."""
 
     def dictionary(self, node: ast.Dict, frame: Frame) -> Value:

@@ -3,7 +3,7 @@
 import ast
 
 from trainera.read.interpret.agreement import ALONE
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.values import (
     Const,
@@ -22,7 +22,7 @@ from trainera.read.values.contents import first_share, holds_share
 LISTS = frozenset({"list", "tuple", "dict", "set"})
 
 
-class Conditions(Part):
+class Conditions(MachinePart):
     """Tests: those whose outcome is known, and those on which all workers must agree."""
 
     def truth(self, node: ast.expr, frame: Frame) -> bool | None:

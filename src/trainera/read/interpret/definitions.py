@@ -2,13 +2,13 @@
 
 import ast
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Env, Frame
 from trainera.read.source.modules import absolute
 from trainera.read.values import PLAIN, Class, Function, OwnModule, Qualified, Value
 
 
-class Definitions(Part):
+class Definitions(MachinePart):
     """Definitions and imports."""
 
     def do_functiondef(self, node: ast.FunctionDef, frame: Frame) -> None:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from trainera.read.interpret.agreement import ALONE
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame, join_env
 from trainera.read.source.syntax import of_views, parts_of
 from trainera.read.values import (
@@ -26,7 +26,7 @@ from trainera.read.values.gathered import gathered_of
 from trainera.read.values.join import element, join
 
 
-class Expressions(Part):
+class Expressions(MachinePart):
     """Gives every expression its value."""
 
     handlers: dict[type[ast.expr], Callable[[Any, Frame], Value]]

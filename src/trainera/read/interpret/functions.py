@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.policy import NETWORK, STRICT, Policy
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import parts_of
@@ -32,7 +32,7 @@ MAX_RECURSION = 2
 """Calls within calls of a function that are told apart by the numbers that they are given."""
 
 
-class Functions(Part):
+class Functions(MachinePart):
     """Calls of the script's own functions."""
 
     def call(self, function: Function, node: ast.Call, frame: Frame) -> Value:

@@ -4,7 +4,7 @@ import ast
 from typing import Any
 
 from trainera.read.facts import Escape
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.source.file import SourceFile
 from trainera.read.source.syntax import parts_of
@@ -27,6 +27,7 @@ from trainera.read.values.contents import first_share, holds_share
 from trainera.read.values.join import join
 
 TAKES_OUT = {"pop", "popitem", "setdefault"}
+"""Methods that change what they are called on and give a part of it."""
 CHANGES = {
     *("sort", "reverse", "remove", "insert", "append", "appendleft", "extend", "clear", "update"),
     *("add", "discard", "fill", "put", "partition", "resize"),
@@ -37,7 +38,7 @@ CHANGERS = {"shuffle", "put", "place", "copyto", "putmask", "fill_diagonal", "pu
 TURNS = {"T", "mT", "t", "permute", "swapaxes", "swapdims", "transpose", "unsqueeze"}
 
 
-class Gathering(Part):
+class Gathering(MachinePart):
     """Where a share will not do: the value of the whole batch takes its place."""
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
@@ -117,6 +118,22 @@ class Gathering(Part):
         number = isinstance(value, Count | ShardShape)
         aligned = method == "gather" and not how and isinstance(value, Shard)
         return Gathered(share.loaders, rows, number, share.models, node, aligned=aligned)
+
+    def gather_options(self, options: list[ast.expr], frame: Frame, by_entry: bool = False) -> str:
+        """Makes options whole that are figures of the batch; answers why, if that cannot be.
+
+        If a loss goes entry by entry, its weights may have a row for every sample.
+        """
+        for option in options:
+            value = self.machine.eval(option, frame)
+            whole_rows = by_entry and isinstance(value, Gathered) and value.rows
+            if isinstance(value, Shard) or whole_rows:
+                return "one of its options has a row for every sample"
+            if holds_share(value) and not frame.policy.gathers:
+                return "one of its options is a figure of the batch"
+            if holds_share(value):
+                self.gather(option, value, frame)
+        return ""
 
     def _hands_over(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
         self.notes.trouble("metrics", "object-handed-over", node, frame, loaders)

@@ -8,14 +8,14 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, ParamSpec, cast
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.values import Class, Function, Value
 
 P = ParamSpec("P")
 
 
-class Library(Part):
+class Library(MachinePart):
     """What one library knows. Each question is answered by nothing unless a library says more."""
 
     training_methods: frozenset[str] = frozenset()

@@ -4,12 +4,12 @@ import ast
 import itertools
 
 from trainera.read.facts import CURRENT, LoopFact
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.values import Loader, Nodes, Object, Value
 
 
-class LoaderNames(Part):
+class LoaderNames(MachinePart):
     """What a loader is called where its slices are combined."""
 
     def text(self, loaders: Nodes, frame: Frame) -> str | None:

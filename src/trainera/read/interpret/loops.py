@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from trainera.read.facts import CURRENT, LoopFact
 from trainera.read.interpret.outliving import holds_lost, stale
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Env, Frame, join_env
 from trainera.read.ops.parts import is_structure
 from trainera.read.source.lifetimes import names_bound
@@ -17,7 +17,7 @@ from trainera.read.values.join import element, is_batches, is_zero, loaders_of
 MAX_ROUNDS = 6
 
 
-class Loops(Part):
+class Loops(MachinePart):
     """Loops, read to their fixed point; those over batches among them."""
 
     def do_for(self, node: ast.For | ast.AsyncFor, frame: Frame) -> None:

@@ -3,7 +3,8 @@
 import ast
 from dataclasses import replace
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.gathering import CHANGES, TAKES_OUT
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
 from trainera.read.values import (
@@ -30,11 +31,8 @@ from trainera.read.values.contents import (
 from trainera.read.values.gathered import aligned_like, gathered_of, is_aligned, sized
 from trainera.read.values.join import element, join
 
-CHANGES = {"sort", "remove", "setdefault", "popitem", "discard"}
-"""Methods that change what holds others by what those are, or where."""
 
-
-class Methods(Part):
+class Methods(MachinePart):
     """Calls of methods, by what they are called on."""
 
     def call(
@@ -125,7 +123,7 @@ class Methods(Part):
         assert isinstance(node.func, ast.Attribute)
         if frame.policy.assumes_rows or not holds_share(owner) or name == "clear":
             return self.of_plain(node, name, owner, frame)
-        if name in CHANGES:
+        if name in CHANGES or name in TAKES_OUT:
             return self._changed(owner, name, node, frame)
         whole = self.machine.gathering.gather(node.func.value, owner, frame)
         return sized(gathered_of(whole, *self.machine.calls.gathered_arguments(node, frame)))

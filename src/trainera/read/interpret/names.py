@@ -2,13 +2,13 @@
 
 import builtins
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.values import PLAIN, Qualified, Value
 from trainera.read.values.join import join
 
 
-class Names(Part):
+class Names(MachinePart):
     """Names: what they hold, and what is bound to them."""
 
     def lookup(self, name: str, frame: Frame) -> Value:

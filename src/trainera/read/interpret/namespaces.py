@@ -2,7 +2,7 @@
 
 import ast
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import is_namespace
 from trainera.read.values import Class, Dictionary, Function, Items, OwnModule, Value
@@ -10,7 +10,7 @@ from trainera.read.values.contents import first_share, holds_share
 from trainera.read.values.join import by_any_name, element
 
 
-class Namespaces(Part):
+class Namespaces(MachinePart):
     """Variables and functions that are reached by names in strings."""
 
     def by_its_name(self, node: ast.Subscript, frame: Frame) -> Value | None:

@@ -3,9 +3,9 @@
 import ast
 from dataclasses import replace
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
-from trainera.read.source.syntax import methods_of, names_in
+from trainera.read.source.syntax import methods_of, names_in, text_of
 from trainera.read.values import (
     PLAIN,
     Choice,
@@ -32,13 +32,13 @@ APART = Items | Many | Dictionary | Function
 """What stands beside figures under a similar name: `loss_names` beside `loss_G`."""
 
 
-class Objects(Part):
+class Objects(MachinePart):
     """Objects of the script's own classes, and what their attributes hold."""
 
     def member(self, owner: Value, cls: Class, name: str, frame: Frame) -> Value:
         value = self.attribute(cls, name)
         if isinstance(value, Function) and value.bound is None and value.owner is not None:
-            decorators = {ast.unparse(item) for item in getattr(value.node, "decorator_list", [])}
+            decorators = {text_of(item) for item in getattr(value.node, "decorator_list", [])}
             if "property" in decorators or "cached_property" in decorators:
                 return self.machine.functions.run(replace(value, bound=owner), [], {}, frame)
             if "staticmethod" in decorators:
@@ -71,7 +71,7 @@ class Objects(Part):
         for name in sorted(names):
             value = self.attribute(cls, name)
             if name.startswith(head) and value is not None and not isinstance(value, APART):
-                value = self.of_this_batch(ast.unparse(node), name, cls, value, frame)
+                value = self.of_this_batch(text_of(node), name, cls, value, frame)
                 found = join(found, value)
         return found or PLAIN
 
@@ -93,7 +93,7 @@ class Objects(Part):
         for cls in self.lineage(owner.cls) if isinstance(owner, Object) else ():
             for part in cls.node.body:
                 if isinstance(part, ast.FunctionDef) and part.name == name:
-                    if f"{name}.setter" in map(ast.unparse, part.decorator_list):
+                    if f"{name}.setter" in map(text_of, part.decorator_list):
                         return Function(part, cls.module, bound=owner, owner=cls.node)
         return None
 

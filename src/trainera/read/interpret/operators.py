@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from trainera.read.facts import Weighed
 from trainera.read.interpret.agreement import ALONE
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.special import UNARY
 from trainera.read.interpret.state import Frame
 from trainera.read.ops import elementwise, figures
@@ -42,7 +42,7 @@ from trainera.read.values.gathered import gathered_of, row_by_row
 from trainera.read.values.join import element, join
 
 
-class Operators(Part):
+class Operators(MachinePart):
     """Operators on shares: the algebra, and what to do where it has no answer."""
 
     def operation(

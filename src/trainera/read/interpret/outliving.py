@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Env, Frame
 from trainera.read.source.lifetimes import outlives, set_once
 from trainera.read.source.syntax import parts_of
@@ -25,7 +25,7 @@ Held = Callable[[Value], Share | None]
 """What of a batch is inside of an object or a function."""
 
 
-class Outliving(Part):
+class Outliving(MachinePart):
     """What of a batch is kept for later ones: gathered, for the weight of a share is forgotten."""
 
     def kept(

@@ -3,14 +3,14 @@
 import ast
 from dataclasses import replace
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.values import PLAIN, Const, Gathered, LibraryObject, Parameters, Shard, Value
 
 ROW_BY_ROW = {"flip", "roll", "where"}
 
 
-class OwnRows(Part):
+class OwnRows(MachinePart):
     """Rows that exist for the whole batch: each worker takes those of its own samples."""
 
     def cut(self, node: ast.expr, rows: Shard, frame: Frame) -> Shard | None:

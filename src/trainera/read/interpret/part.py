@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from trainera.read.interpret.machine import Machine
 
 
-class Part:
+class MachinePart:
     """A part of the machine: it knows the state, and reaches the other parts by the machine."""
 
     def __init__(self, machine: "Machine") -> None:

@@ -8,7 +8,7 @@ one, which then is handed over to code that cannot be seen.
 import ast
 from collections.abc import Sequence
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.values import (
     PLAIN,
@@ -54,7 +54,7 @@ BUILTINS = {name: f"__{name}__" for name in NAMES.split()}
 ITERABLE = Loader | BatchIterable | Items | Many
 
 
-class SpecialMethods(Part):
+class SpecialMethods(MachinePart):
     """What Python's syntax asks of an object of the script's: its special methods."""
 
     def ask(

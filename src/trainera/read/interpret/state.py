@@ -129,7 +129,7 @@ class Path:
         """The innermost loop over batches that is under way."""
         return self.open_loops[-1].node if self.open_loops else None
 
-    def together(self) -> None:
+    def needs_all_workers(self) -> None:
         """Marks that what is read now needs all workers at the same time."""
         for loop in self.open_loops:
             loop.collective = True

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Env, Frame, join_env
 from trainera.read.source.lifetimes import is_main_guard
 from trainera.read.values import PLAIN, Const, Value
@@ -12,7 +12,7 @@ from trainera.read.values.contents import holds_share
 from trainera.read.values.join import join
 
 
-class Statements(Part):
+class Statements(MachinePart):
     """Statements: paths, and where they meet."""
 
     handlers: dict[type[ast.stmt], Callable[[Any, Frame], None]]

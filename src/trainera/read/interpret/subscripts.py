@@ -2,7 +2,7 @@
 
 import ast
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import entry, is_entry
@@ -16,7 +16,7 @@ from trainera.read.values.gathered import gathered_of, sized
 from trainera.read.values.join import element
 
 
-class Subscripts(Part):
+class Subscripts(MachinePart):
     """Items, by what they are taken from."""
 
     def read(self, node: ast.Subscript, frame: Frame) -> Value:

@@ -3,7 +3,7 @@
 import ast
 from dataclasses import replace
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import named_fields
 from trainera.read.values import (
@@ -23,7 +23,7 @@ from trainera.read.values.gathered import gathered_of, sized
 from trainera.read.values.records import as_record
 
 
-class Unknown(Part):
+class Unknown(MachinePart):
     """Calls of which nothing is known."""
 
     def call(self, name: str, node: ast.Call, frame: Frame) -> Value:

@@ -2,14 +2,14 @@
 
 import ast
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import parts_of
 from trainera.read.values import Gathered, Nodes, Shard, Share, Value
 from trainera.read.values.contents import first_share, holds_share
 
 
-class Writes(Part):
+class Writes(MachinePart):
     """Rows of a batch that are written to. Which rows those are must not depend on the slice."""
 
     def written(self, target: ast.Subscript, frame: Frame) -> None:

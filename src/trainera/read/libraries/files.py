@@ -43,6 +43,6 @@ class Files(Library):
         self.notes.once.drop(node, frame)
         if not reads or (isinstance(mode, Const) and "+" in str(mode.value)):
             self.notes.once.mark(node, frame, "open")
-            self.path.together()
+            self.path.needs_all_workers()
             return FirstOnly()
         return PLAIN

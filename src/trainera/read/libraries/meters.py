@@ -4,6 +4,7 @@ import ast
 
 from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
+from trainera.read.source.syntax import text_of
 from trainera.read.values import Class, LibraryObject, Value
 
 
@@ -14,7 +15,7 @@ class Meters(Library):
         return self._make(name, node, frame) if is_meter(name) else None
 
     def instance(self, cls: Class, bases: list[str], node: ast.Call, frame: Frame) -> Value | None:
-        if any(map(is_meter, bases)) and "sync_on_compute" not in ast.unparse(cls.node):
+        if any(map(is_meter, bases)) and "sync_on_compute" not in text_of(cls.node):
             self._adds_up_itself(node, frame)
         return None
 

@@ -116,7 +116,8 @@ class Randomness(Library):
         alike = alike or (seeded and frame.policy.gathers)
         if alike:
             self.notes.plain.add(node, frame)
-            self.path.together()  # a worker that left one out would go on with other numbers
+            # A worker that left one out would go on with other numbers.
+            self.path.needs_all_workers()
         if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
             shape = self.machine.eval(node.args[0].value, frame)
             positional = [shape] if isinstance(shape, ShardShape) else positional
@@ -209,7 +210,7 @@ class Randomness(Library):
             return BY_CHANCE  # what torch compiles by itself cannot ask the other workers
         self.notes.agree.mark(node, frame, BY_CHANCE.what)
         self.notes.draws_in_network()
-        self.path.together()
+        self.path.needs_all_workers()
         return LibraryObject(node, name)
 
     def _for_everyone(self, node: ast.Call, sizes: tuple[Value, ...]) -> Gathered:

@@ -28,7 +28,7 @@ class Sets(Library):
         if not frame.policy.arranges_side_effects or _goes_nowhere(node, frame.file):
             return
         self.notes.agree.mark(node, frame, SET_ORDER)
-        self.path.together()
+        self.path.needs_all_workers()
 
     def arguments_in_order(self, name: str, node: ast.Call, frame: Frame) -> None:
         """The same for the arguments of a call."""

@@ -36,7 +36,7 @@ class SideEffects(Library):
         if name in effects.DOWNLOADS or downloads:
             self.machine.calls.gathered_arguments(node, frame)
             self.notes.in_turn.mark(node, frame, name.rsplit(".", 1)[-1])
-            self.path.together()
+            self.path.needs_all_workers()
             return LibraryObject(node, name)
         logs_to_file = name == "logging.basicConfig" and any(
             keyword.arg == "filename" for keyword in node.keywords
@@ -51,7 +51,7 @@ class SideEffects(Library):
                     self.machine.agreement.agreed(argument, value, frame)
                     self.machine.libraries.saved(argument, value, frame)
                 self.notes.once.mark(node, frame, name)
-                self.path.together()
+                self.path.needs_all_workers()
             if not name.startswith(effects.TELL):
                 return FirstOnly()
             if not isinstance(frame.file.parents.get(node), ast.Expr):
@@ -108,7 +108,7 @@ class SideEffects(Library):
         if name == "extractall" and frame.policy.arranges_side_effects:
             self.machine.calls.gathered_arguments(node, frame)
             self.notes.in_turn.mark(node, frame, name)
-            self.path.together()
+            self.path.needs_all_workers()
             return PLAIN
         opens = name == "open" and bool(node.args) and "r" not in ast.unparse(node.args[0])
         moves = isinstance(owner, LibraryObject) and owner.name.startswith("pathlib.")
@@ -116,7 +116,7 @@ class SideEffects(Library):
         if (name in effects.ONCE_METHODS or opens) and frame.policy.arranges_side_effects:
             self.machine.calls.gathered_arguments(node, frame)
             self.notes.once.mark(node, frame, name)
-            self.path.together()
+            self.path.needs_all_workers()
             return FirstOnly()
         if name in effects.FILE_METHODS and not node.args:
             return PerWorker("the file system")

@@ -48,7 +48,7 @@ def fixed(*dims: int, gives: int = 1) -> Callable[[Bound], Outcome]:
     return rule
 
 
-def alone(parameter: str = "dim") -> Callable[[Bound], Outcome]:
+def of_one_tensor(parameter: str = "dim") -> Callable[[Bound], Outcome]:
     """Works along a dimension of one tensor; what else it is given must be no share."""
 
     def rule(call: Bound) -> Outcome:

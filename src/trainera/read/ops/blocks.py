@@ -16,6 +16,7 @@ from trainera.read.ops.outcome import MIXED, UNKNOWN, Outcome, made_of, unless_m
 from trainera.read.ops.reductions import several
 from trainera.read.ops.signature import Bound
 from trainera.read.values import Const, Items, LibraryObject, Shard, Share, Value
+from trainera.read.values.base import changed
 
 LONGEST = 8
 """Dimensions that a tensor is taken to have at the most."""
@@ -56,7 +57,7 @@ def placed(shard: Shard, layouts: Sequence[str]) -> Outcome:
     if not fitting:
         return UNKNOWN
     only = fitting[0] if len(fitting) == 1 else None
-    result = at(replace(shard, nested=False, mask=False), shard.dim, only, fitting[0])
+    result = at(changed(shard, nested=False, mask=False), shard.dim, only, fitting[0])
     return unless_mixed(result) if "x" in meant else result
 
 

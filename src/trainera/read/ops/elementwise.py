@@ -13,6 +13,7 @@ from trainera.read.ops.layout import Answer, at, from_end, is_batch
 from trainera.read.ops.outcome import MIXED, UNKNOWN, Mixed, Outcome
 from trainera.read.ops.signature import Bound
 from trainera.read.values import Const, Gathered, LibraryObject, Shard, Value
+from trainera.read.values.base import changed
 
 SIZED = {"zeros", "ones", "full", "rand", "randn", "empty", "randint"}
 FLAT = {"arange", "linspace", "logspace", "randperm", "hann_window", "hamming_window"}
@@ -30,7 +31,7 @@ def combine(shards: Sequence[Shard], operands: Iterable[Value] = ()) -> Shard | 
         return UNKNOWN
     ranks = [shard.rank for shard in shards]
     rank = None if None in ranks else max(one for one in ranks if one is not None)
-    result = replace(
+    result = changed(
         first,
         rank=rank,
         least=max(one.least for one in shards),

@@ -23,6 +23,7 @@ from trainera.read.values import (
     Value,
     compatibility,
 )
+from trainera.read.values.base import changed
 from trainera.read.values.join import is_zero
 
 SCALING = {"mul": "Mult", "div": "Div", "add": "Add", "sub": "Sub"}
@@ -40,7 +41,7 @@ ENDS_GRADIENT = frozenset({"detach", "item", "numpy", "tolist", "data", *CUTS_OF
 
 def without_gradient(value: Share) -> Share:
     """The value once it has left the graph."""
-    return replace(value, models=frozenset())
+    return changed(value, models=frozenset())
 
 
 def with_models(value: Value, *others: Value) -> Value:
@@ -50,7 +51,7 @@ def with_models(value: Value, *others: Value) -> Value:
     models = value.models.union(
         *(each.models for each in others if isinstance(each, Share | Gathered))
     )
-    return replace(value, models=models)
+    return changed(value, models=models)
 
 
 def binary(operator: str, left: Value, right: Value) -> Outcome | None:

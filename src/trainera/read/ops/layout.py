@@ -10,6 +10,7 @@ from dataclasses import replace
 from enum import Enum
 
 from trainera.read.values import Shard
+from trainera.read.values.base import changed
 
 
 class Answer(Enum):
@@ -108,4 +109,4 @@ def with_new(shard: Shard, place: int, size: int = 1) -> Shard:
 
 def at(shard: Shard, dim: int | None, rank: int | None = None, least: int | None = None) -> Shard:
     """The shard with the batch at another place."""
-    return replace(shard, dim=dim, rank=rank, least=shard.least if least is None else least)
+    return changed(shard, dim=dim, rank=rank, least=shard.least if least is None else least)

@@ -34,12 +34,12 @@ def averages(shard: Shard) -> Value | None:
     return None if shard.ragged else Mean(shard.loaders, models=shard.models)
 
 
-def neither(shard: Shard) -> Value | None:
+def not_combinable(shard: Shard) -> Value | None:
     """A figure that cannot be told from those of the slices."""
     return None
 
 
-def reduction(over: Over = neither, *, gives: int = 1) -> Callable[[Bound], Outcome]:
+def reduction(over: Over = not_combinable, *, gives: int = 1) -> Callable[[Bound], Outcome]:
     """A reduction; `over` says what it gives over rows, `gives` how many tensors."""
 
     def rule(call: Bound) -> Outcome:
@@ -53,7 +53,7 @@ def reduction(over: Over = neither, *, gives: int = 1) -> Callable[[Bound], Outc
 
 
 def reduced(
-    shard: Shard, dims: Sequence[int] | str | None, keep: bool | None, over: Over = neither
+    shard: Shard, dims: Sequence[int] | str | None, keep: bool | None, over: Over = not_combinable
 ) -> Outcome:
     """The shard without these dimensions, or with one entry in each."""
     if dims == ALL or (shard.rank == 1 and not isinstance(dims, str) and dims in ([0], [-1])):
@@ -171,6 +171,6 @@ def every_entry(call: Bound) -> Outcome:
     return UNKNOWN
 
 
-def nothing(call: Bound) -> Outcome:
+def one_figure(call: Bound) -> Outcome:
     """One figure of all entries."""
     return FIGURE

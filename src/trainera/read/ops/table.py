@@ -19,6 +19,7 @@ from trainera.read.values import (
     Share,
     Value,
 )
+from trainera.read.values.base import changed
 
 Rule = Callable[[Bound], Outcome]
 NEVER = ("out", "generator", "where")
@@ -88,8 +89,8 @@ class Operation:
             return replace(result, element=self._finished(result.element, masks, models))
         if isinstance(result, Shard):
             mask = self.mask or (self.keeps_mask and masks)
-            return replace(result, mask=mask, models=models)
-        return replace(result, models=models) if isinstance(result, Share) else result
+            return changed(result, mask=mask, models=models)
+        return changed(result, models=models) if isinstance(result, Share) else result
 
 
 def _is_none(value: Value) -> bool:

@@ -10,6 +10,12 @@ def parts_of(node: ast.AST) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(node))
 
 
+@lru_cache(maxsize=2048)
+def text_of(node: ast.AST) -> str:
+    """A node as source. Whole classes are searched for a word whenever a network is called."""
+    return ast.unparse(node)
+
+
 @lru_cache(maxsize=1024)
 def names_in(node: ast.AST) -> frozenset[str]:
     """The names in a piece of code. It is asked for again and again."""

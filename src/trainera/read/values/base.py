@@ -1,8 +1,8 @@
 """What a value is by itself: plain, constant, of one worker, or of a library."""
 
 import ast
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from trainera.read.interpret.site import Site
@@ -163,3 +163,13 @@ class OwnModule(Opaque):
 PLAIN = Value()
 UNKNOWN_YET = Const(None)
 """What a function gives that is still being read: where paths meet, the other one counts."""
+
+
+Some = TypeVar("Some", bound=Value)
+
+
+def changed(value: Some, **fields: Any) -> Some:
+    """The value with other fields. Most often they are the same, and a copy would cost more."""
+    if all(getattr(value, name) == field for name, field in fields.items()):
+        return value
+    return replace(value, **fields)

@@ -13,6 +13,7 @@ from trainera.read.ops.blocks import placed, shifted
 from trainera.read.ops.outcome import UNKNOWN, Outcome, made_of
 from trainera.read.ops.signature import ALL, Bound, signature
 from trainera.read.values import Items, Shard, Value
+from trainera.read.values.base import changed
 
 Rule = Callable[[Bound, Bound], Outcome]
 """From how a layer was made, and what it is given."""
@@ -101,7 +102,7 @@ def unpooled(*layouts: str) -> Rule:
 def same(made: Bound, call: Bound) -> Outcome:
     """Entry by entry."""
     shard = _input(call)
-    return UNKNOWN if shard is None else replace(shard, mask=False)
+    return UNKNOWN if shard is None else changed(shard, mask=False)
 
 
 def wider(made: Bound, call: Bound) -> Outcome:

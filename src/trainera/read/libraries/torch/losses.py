@@ -31,7 +31,7 @@ from trainera.read.values import (
     Value,
     compatibility,
 )
-from trainera.read.values.contents import holds_share, is_given
+from trainera.read.values.contents import is_given
 from trainera.read.values.gathered import gathered_of
 
 IGNORED = re.compile(rb"(?<![\w)\]])-100\b")
@@ -138,26 +138,12 @@ class Losses(TorchPart):
     def make(self, name: str, node: ast.Call, frame: Frame) -> LossFunction:
         """``nn.CrossEntropyLoss(…)``."""
         options = [*node.args, *(word.value for word in node.keywords)]
-        why = self.settle(options, frame, by_entry=not LOSSES[name].layouts)
+        why = self.machine.gathering.gather_options(
+            options, frame, by_entry=not LOSSES[name].layouts
+        )
         if why:
             return LossFunction("unknown", why)
         return self.made(name, *self.machine.calls.arguments(node, frame))
-
-    def settle(self, options: list[ast.expr], frame: Frame, by_entry: bool = False) -> str:
-        """Makes options whole that are figures of the batch; answers why, if that cannot be.
-
-        If a loss goes entry by entry, its weights may have a row for every sample.
-        """
-        for option in options:
-            value = self.machine.eval(option, frame)
-            whole_rows = by_entry and isinstance(value, Gathered) and value.rows
-            if isinstance(value, Shard) or whole_rows:
-                return "one of its options has a row for every sample"
-            if holds_share(value) and not frame.policy.gathers:
-                return "one of its options is a figure of the batch"
-            if holds_share(value):
-                self.machine.gathering.gather(option, value, frame)
-        return ""
 
     def made(
         self, name: str, positional: Sequence[Value], keywords: dict[str, Value]
@@ -196,7 +182,9 @@ class Losses(TorchPart):
             loss = LossFunction("unknown", "its arguments are not constants in the script")
         taken = {word.name for word in words}
         options = [one.value for one in node.keywords if one.arg not in taken]
-        why = self.settle([*node.args[kind.operands :], *options], frame, by_entry=not kind.layouts)
+        why = self.machine.gathering.gather_options(
+            [*node.args[kind.operands :], *options], frame, by_entry=not kind.layouts
+        )
         if why and frame.policy.gathers:
             return gathered_of(*self.machine.calls.gathered_arguments(node, frame))
         if why:
@@ -225,7 +213,7 @@ class Losses(TorchPart):
             frame,
             Weighed(node=node, file=frame.file, template=f"{text}.by_weight({arguments})"),
         )
-        self.path.together()
+        self.path.needs_all_workers()
         return None
 
     def apply(self, loss: LossFunction, values: list[Value], node: ast.Call, frame: Frame) -> Value:

@@ -15,6 +15,7 @@ from trainera.read.libraries.torch.nn import CONTAINERS, loose_parameter
 from trainera.read.libraries.torch.part import TorchPart
 from trainera.read.ops.outcome import Mixed
 from trainera.read.ops.parts import MOVES
+from trainera.read.source.syntax import text_of
 from trainera.read.values import (
     PLAIN,
     Class,
@@ -32,6 +33,7 @@ from trainera.read.values import (
     Value,
     compatibility,
 )
+from trainera.read.values.base import changed
 from trainera.read.values.contents import batch_first, first_share, flat, holds_share, in_parts
 from trainera.read.values.gathered import gathered_of
 from trainera.read.values.join import join
@@ -46,7 +48,7 @@ class Networks(TorchPart):
             return False
         owner = self.machine.eval(node.value, frame)
         cls = owner.cls if isinstance(owner, Network) else None
-        return cls is not None and f"register_buffer('{node.attr}'" in ast.unparse(cls.node)
+        return cls is not None and f"register_buffer('{node.attr}'" in text_of(cls.node)
 
     def attribute(self, node: ast.Attribute, owner: Network, frame: Frame) -> Value:
         name = node.attr
@@ -56,7 +58,7 @@ class Networks(TorchPart):
             self.notes.bare.drop(node.value, frame)
             return replace(owner, wrapped=False, parallel=False)
         self.torch.wrapping.through_wrapper(node.value, owner, frame, name)
-        inner = replace(owner, wrapped=False)
+        inner = changed(owner, wrapped=False)
         if owner.cls is not None:
             if frame.policy.watches_networks and loose_parameter(owner.cls.node, name):
                 spot = Spot(node=node, file=frame.file, what=name)
@@ -65,10 +67,10 @@ class Networks(TorchPart):
             if isinstance(found, Function) and not isinstance(found.node, ast.Lambda):
                 return found
             if isinstance(found, Network):
-                return replace(found, part=True, origins=owner.origins)
+                return changed(found, part=True, origins=owner.origins)
             if found is not PLAIN:
                 return self.machine.objects.of_this_batch(
-                    ast.unparse(node), name, owner.cls, found, frame
+                    text_of(node), name, owner.cls, found, frame
                 )
         if name == "training":
             return PLAIN

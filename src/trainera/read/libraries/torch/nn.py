@@ -10,7 +10,7 @@ from trainera.read.libraries.torch.layers import STACKED
 from trainera.read.libraries.torch.losses import LOSSES, MADE
 from trainera.read.libraries.torch.names import PAIR_LAYERS
 from trainera.read.libraries.torch.part import TorchPart
-from trainera.read.source.syntax import parts_of
+from trainera.read.source.syntax import parts_of, text_of
 from trainera.read.values import (
     PLAIN,
     Class,
@@ -48,7 +48,7 @@ class Layers(TorchPart):
             if cls is None or cls.node in within:
                 continue
             owners = {owner.node for owner in self.machine.objects.lineage(cls)}
-            if any("BatchNorm" in ast.unparse(owner) for owner in owners):
+            if any("BatchNorm" in text_of(owner) for owner in owners):
                 return True
             attributes = self.program.attributes.items()
             held = [value for (node, _), value in attributes if node in owners]
@@ -78,9 +78,7 @@ class Layers(TorchPart):
             for owner in self.machine.objects.lineage(cls)
             for (node, _), value in list(self.program.attributes.items())
             if node is owner.node
-        ) or any(
-            "Parameter(" in ast.unparse(owner.node) for owner in self.machine.objects.lineage(cls)
-        )
+        ) or any("Parameter(" in text_of(owner.node) for owner in self.machine.objects.lineage(cls))
 
     def _is_loss(self, value: Value, within: Class) -> bool:
         """Whether a part of a class is a loss of the script's own, which has no layers either."""
@@ -101,7 +99,9 @@ class Layers(TorchPart):
         positional, keywords = self.machine.calls.arguments(node, frame)
         if last in MADE:
             return self.torch.losses.make(MADE[last], node, frame)
-        self.torch.losses.settle([*node.args, *(word.value for word in node.keywords)], frame)
+        self.machine.gathering.gather_options(
+            [*node.args, *(word.value for word in node.keywords)], frame
+        )
         if last == "DataParallel":
             first = positional[0] if positional else keywords.get("module", PLAIN)
             self.notes.parallels.mark(node, frame, "DataParallel")
@@ -173,7 +173,7 @@ def loose_parameter(cls: ast.ClassDef, name: str) -> bool:
     """Whether a network has a parameter of that name which none of its own methods reads."""
     made = read = False
     for node in parts_of(cls):
-        if isinstance(node, ast.Assign) and "Parameter" in ast.unparse(node.value):
+        if isinstance(node, ast.Assign) and "Parameter" in text_of(node.value):
             made |= any(isinstance(t, ast.Attribute) and t.attr == name for t in node.targets)
         elif isinstance(node, ast.Attribute) and node.attr == name:
             read |= isinstance(node.ctx, ast.Load)

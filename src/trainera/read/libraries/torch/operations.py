@@ -174,9 +174,11 @@ TORCH.add(
     reductions.spread(),
     "input, dim=None, unbiased=None, *, keepdim=False, dtype=None, mask=None, correction=1",
 )
-TORCH.add("trace vdot dist linalg.cond linalg.multi_dot", reductions.nothing, "input, *others")
+TORCH.add("trace vdot dist linalg.cond linalg.multi_dot", reductions.one_figure, "input, *others")
 TORCH.add(
-    "allclose equal", reductions.nothing, "input, other, *others, rtol=0, atol=0, equal_nan=False"
+    "allclose equal",
+    reductions.one_figure,
+    "input, other, *others, rtol=0, atol=0, equal_nan=False",
 )
 
 # Along a dimension, which stays.
@@ -228,8 +230,8 @@ TORCH.add(
     "input, s=None, dim=None, norm=None",
 )
 TORCH.add("fft.fftshift fft.ifftshift", along.along(), "input, dim=None")
-TORCH.add("narrow narrow_copy", along.alone(), "input, dim, start, length")
-TORCH.add("index_fill", along.alone(), "input, dim, index, value")
+TORCH.add("narrow narrow_copy", along.of_one_tensor(), "input, dim, start, length")
+TORCH.add("index_fill", along.of_one_tensor(), "input, dim, index, value")
 
 # Where the batch goes.
 TORCH.add("view reshape", reshaping.view, "input, *shape", keeps_mask=True)

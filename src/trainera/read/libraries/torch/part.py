@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from trainera.read.interpret.part import Part
+from trainera.read.interpret.part import MachinePart
 
 if TYPE_CHECKING:
     from trainera.read.libraries.torch.library import Torch
 
 
-class TorchPart(Part):
+class TorchPart(MachinePart):
     """A part of what is known of torch, which reaches the other parts by the library."""
 
     def __init__(self, torch: "Torch") -> None:
