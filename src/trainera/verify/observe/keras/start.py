@@ -6,11 +6,11 @@ import is done.
 
 import atexit
 import faulthandler
+import importlib.abc
 import os
 import random
 import signal
 import sys
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
@@ -79,7 +79,7 @@ def _numpy_seeds(seed: int) -> None:
     put(numpy.random, "default_rng", default_rng)
 
 
-class AfterImport(MetaPathFinder):
+class AfterImport(importlib.abc.MetaPathFinder):
     """Calls something once a package has been imported."""
 
     def __init__(self, name: str, then: Any) -> None:
@@ -96,7 +96,7 @@ class AfterImport(MetaPathFinder):
         return spec
 
 
-class _Then(Loader):
+class _Then(importlib.abc.Loader):
     def __init__(self, loader: Any, then: Any) -> None:
         self._loader = loader
         self._then = then
