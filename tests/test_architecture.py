@@ -33,7 +33,8 @@ EDGES = {
     "jax_crew": "",
     "pipeline": "engines frameworks plan planner read.source rewrite",
     "plan": "read.source",
-    "frameworks": "engines plan read.batches read.facts read.keras read.reader read.source rules",
+    "frameworks": "engines errors plan read.batches read.facts read.keras read.reader read.source "
+    "rules",
     "planner": "engines errors frameworks plan read.source",
     # None of what follows knows plans, rules or engines.
     "read.source": "errors",

@@ -6,6 +6,7 @@ from importlib import import_module
 from trainera import rules
 from trainera.engines.base import Engine
 from trainera.engines.keras.base import KerasEngine
+from trainera.errors import UserError
 from trainera.frameworks.base import Files, Finding
 from trainera.plan import Edit, Options, Refusal
 from trainera.read.keras.reading import read
@@ -38,6 +39,10 @@ class Keras:
 
     def findings(self, files: Files, engine: Engine, options: Options) -> list[Finding]:
         assert isinstance(engine, KerasEngine)
+        for option, value in (("batch", options.batch), ("batchnorm", options.batchnorm)):
+            if value != "global":
+                why = f"{engine.title} computes with the whole batch"
+                raise UserError(f"--{option} {value}: {why} — leave it out")
         facts = read(files)
         found: list[Finding] = []
         for _, module in rules.modules("keras"):

@@ -1,8 +1,13 @@
 """One statement has Keras spread batches over devices, before anything is made."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.rules.keras.tools import BACKEND, FIT, HEAD, IMPORT, JOIN, planned, refusal
+from trainera.errors import UserError
+from trainera.pipeline import convert_script
+from trainera.plan import Options
 
 
 def test_an_import_and_a_statement() -> None:
@@ -50,6 +55,15 @@ def test_keras_under_the_name_that_the_script_has_for_it(imports: str, statement
 def test_keras_is_imported_where_it_has_no_name(imports: str) -> None:
     _, lines = planned(f"{BACKEND}{imports}\n\nmodel = build()\nmodel.fit(x, y)\n")
     assert lines == ["+ import keras", f"+ {IMPORT}", f"+ {JOIN}"]
+
+
+@pytest.mark.parametrize(
+    "options", [Options(batch="per-worker"), Options(batchnorm="local")], ids=["batch", "batchnorm"]
+)
+def test_options_that_would_change_what_is_learned(options: Options, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(HEAD + FIT)
+    with pytest.raises(UserError, match="Keras on JAX computes with the whole batch"):
+        convert_script(tmp_path / "train.py", "jax", options)
 
 
 def test_a_name_that_is_taken() -> None:
