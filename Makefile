@@ -4,13 +4,14 @@ VENV := .venv
 READY := $(VENV)/ready
 HOROVOD := $(VENV)/horovod
 KERAS3 := $(VENV)/keras3
+KERAS2 := $(VENV)/keras2
 
 .PHONY: demo test lint clean
 demo: $(READY)
 	$(VENV)/bin/python examples/demo.py
 
 # Compiled beforehand, also where Python is told not to: hundreds of processes start in the tests.
-test: $(READY) $(HOROVOD) $(KERAS3)/ready
+test: $(READY) $(HOROVOD) $(KERAS3)/ready $(KERAS2)/ready
 	$(VENV)/bin/python -m compileall -q src
 	$(VENV)/bin/python -m pytest
 
@@ -36,6 +37,13 @@ $(KERAS3)/ready: $(READY) constraints-keras3.txt
 	$(PYTHON) -m venv $(KERAS3)
 	$(KERAS3)/bin/python -m pip install -q -c constraints-keras3.txt -e '.[keras]' \
 		tensorflow-cpu scikit-learn
+	touch $@
+
+# tf.keras 2 with a Horovod of its own, which takes minutes to build, too.
+$(KERAS2)/ready: $(READY) constraints-keras2.txt src/trainera/install/horovod.py
+	$(PYTHON) -m venv $(KERAS2)
+	$(KERAS2)/bin/python -m pip install -q -c constraints-keras2.txt -e . tensorflow-cpu scikit-learn
+	PIP_CONSTRAINT=constraints-keras2.txt $(KERAS2)/bin/trainera engines install horovod
 	touch $@
 
 clean:

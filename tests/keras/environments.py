@@ -14,15 +14,15 @@ def python_of(name: str) -> str:
     return str(path)
 
 
+def quiet() -> dict[str, str]:
+    """So that libraries are quiet, and trainera is the one of this folder."""
+    path = os.pathsep.join(map(str, (SOURCE, ROOT)))
+    return {"PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"}
+
+
 def variables() -> dict[str, str]:
-    """So that its libraries are quiet, and trainera is the one of this folder.
+    """Those of Keras 3.
 
     Scripts that compute in 64 bits tell JAX so before they import it, which is too late here.
     """
-    path = os.pathsep.join(map(str, (SOURCE, ROOT)))
-    return {
-        "PYTHONPATH": path,
-        "TF_CPP_MIN_LOG_LEVEL": "3",
-        "KERAS_BACKEND": "jax",
-        "JAX_ENABLE_X64": "1",
-    }
+    return {**quiet(), "KERAS_BACKEND": "jax", "JAX_ENABLE_X64": "1"}

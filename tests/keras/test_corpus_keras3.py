@@ -1,12 +1,11 @@
 """Same output: every script of the Keras 3 corpus, sequential against spread over devices."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.tools.corpus import output_of, settings, tolerance_of, write_converted
+from tests.tools.corpus import output_of, settings, told, tolerance_of, write_converted
 from tests.tools.runs import Runner, saved_difference, text_difference
 
 CORPUS = Path(__file__).with_name("corpus") / "keras3"
@@ -69,12 +68,6 @@ def test_same_output(
     for name in settings(case).get("saved", []):
         difference = saved_difference(expected_folder / name, folder / name, tolerance)
         assert difference is None, difference
-
-
-def told(output: str, ignore: str | None) -> str:
-    """The lines that count: a progress bar shows itself more often when it takes longer."""
-    lines = output.splitlines()
-    return "\n".join(line for line in lines if not (ignore and re.search(ignore, line)))
 
 
 def spread_over(devices: int) -> dict[str, str]:

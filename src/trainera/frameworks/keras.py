@@ -29,7 +29,7 @@ class Keras:
         )
 
     def default_engine(self, files: Files) -> str:
-        return "jax"
+        return "horovod" if read(files).backend_name == "tensorflow" else "jax"
 
     def refused(self, files: Files) -> Refusal | None:
         return already_distributed.refusal(files)

@@ -16,9 +16,10 @@ def modules(framework: str) -> Iterator[tuple[str, str]]:
 
 
 def pages() -> dict[str, str]:
-    """The explanation of every rule: its docstring."""
-    found = {}
+    """The explanation of every rule: its docstring, one for each framework that has it."""
+    found: dict[str, str] = {}
     for framework in FOLDERS:
         for name, module in modules(framework):
-            found[name] = import_module(module).__doc__ or ""
+            page = import_module(module).__doc__ or ""
+            found[name] = f"{found[name]}\n---\n\n{page}" if name in found else page
     return found

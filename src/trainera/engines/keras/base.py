@@ -11,9 +11,16 @@ class KerasEngine(Engine):
 
     backend: str
     """The backend of Keras that it is for."""
-    spread: Phrase
-    """What goes around a batch of a training loop of the script's own."""
+    spread: Phrase | None = None
+    """What goes around a batch of a training loop of the script's own; None: nothing has to."""
+    once: Phrase | None = None
+    """The function through which only one worker acts; None: there is only one process."""
+    in_turn: Phrase | None = None
+    """The function through which workers act one after the other."""
+    agree: Phrase | None = None
+    """What goes around a value that each process has for itself."""
 
     @property
     def phrases(self) -> tuple[Phrase, ...]:
-        return (self.join, self.spread)
+        said = (self.join, self.spread, self.once, self.in_turn, self.agree)
+        return tuple(phrase for phrase in said if phrase is not None)

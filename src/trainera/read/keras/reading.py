@@ -15,6 +15,7 @@ from trainera.read.source.names import Names
 TRAINING = {"fit", "train_on_batch"}
 TRANSFORMED = {"jax.jit", "jax.grad", "jax.value_and_grad"}
 TAPE = "tensorflow.GradientTape"
+OF_TENSORFLOW = ("tensorflow.keras", TAPE)
 BACKEND = "KERAS_BACKEND"
 HOMES = ("keras.", "tensorflow.keras")
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -54,6 +55,11 @@ def _backend(files: dict[str, SourceFile]) -> tuple[Spot | None, str]:
     for file in files.values():
         for node in file.nodes:
             if isinstance(node, ast.Import | ast.ImportFrom) and _by_tensorflow(node):
+                return Spot(file, node), "tensorflow"
+    for file in files.values():
+        names = Names(file)
+        for node in file.nodes:
+            if isinstance(node, ast.Attribute) and names.of(node) in OF_TENSORFLOW:
                 return Spot(file, node), "tensorflow"
     return None, ""
 

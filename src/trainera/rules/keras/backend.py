@@ -27,7 +27,7 @@ NAME = "backend"
 
 
 def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[Finding]:
-    if facts.tapes:
+    if facts.tapes and engine.backend != "tensorflow":
         yield refuse(
             NAME,
             facts.tapes[0].file,
@@ -36,7 +36,7 @@ def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[F
             f"{engine.title} trains on {engine.backend}",
             "train by fit(), which runs on every backend",
         )
-    elif facts.backend is None:
+    elif facts.backend is None and engine.backend != "tensorflow":
         yield Note(
             rule=NAME,
             place=facts.script.place(facts.script.tree.body[0]),
@@ -44,7 +44,7 @@ def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[F
             why="the script leaves the backend to the environment; on another one it ends with a "
             "message",
         )
-    elif facts.backend_name not in ("", engine.backend):
+    elif facts.backend is not None and facts.backend_name not in ("", engine.backend):
         yield refuse(
             NAME,
             facts.backend.file,
@@ -52,5 +52,6 @@ def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[F
             f"the script runs Keras on {facts.backend_name}",
             f"{engine.title} trains on {engine.backend}, where the same seed gives other weights",
             f'import keras, and set os.environ["KERAS_BACKEND"] = "{engine.backend}" before that, '
-            "if you want to train on it",
+            f"if you want to train on it; or convert it for an engine that is for "
+            f"{facts.backend_name}",
         )

@@ -30,6 +30,8 @@ NAME = "own-loop"
 
 
 def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[Finding]:
+    if engine.spread is None:
+        return
     if not facts.trainings and not facts.batches:
         yield refuse(
             NAME,

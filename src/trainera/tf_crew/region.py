@@ -1,0 +1,106 @@
+"""The rows of a worker, and how tensors pass between all rows and its own.
+
+Outside of networks everything is the same on every worker; inside each has its rows. Four linear
+maps lead from one to the other, and each is the gradient of another one of them:
+
+| map | from | to | its gradient |
+|---|---|---|---|
+| `take` | the whole batch | my rows | `gather` |
+| `gather` | my rows | the whole batch | `take` |
+| `enter` | what all have alike | the same, for use with my rows | `add_up` |
+| `add_up` | my summand | the sum | `enter` |
+
+So a gradient outside is the whole batch's on every worker, however often it is differentiated.
+"""
+
+from typing import Any
+
+import tensorflow as tf
+
+from trainera.tf_crew.state import CREW
+
+
+class Region:
+    """This worker's rows of a batch, while a network computes them.
+
+    A worker that has none takes a row of others along: its results count nothing.
+    """
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+        self.begin = rows * CREW.rank // CREW.size
+        self.own = rows * (CREW.rank + 1) // CREW.size - self.begin
+        self.taken = tf.maximum(self.own, 1)
+        self.begin = tf.minimum(self.begin, rows - 1)
+        # Weights as they enter, once for each; within loops they come from outside of them.
+        self.entered: dict[int, Any] = {}
+        self.graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+        # Whether all that is called now was tried, so that nothing in it need be.
+        self.tried = False
+
+    def parts_of(self, count: Any) -> Any:
+        """How many rows of a tensor belong to one sample, as in a batch of sequences made flat."""
+        return count // self.taken
+
+    def take(self, whole: Any) -> Any:
+        """This worker's rows of the whole."""
+
+        @tf.custom_gradient  # type: ignore[untyped-decorator]
+        def cut(tensor: Any) -> Any:
+            parts = tf.shape(tensor)[0] // self.rows
+            begin = self.begin * parts
+            mine = tensor[begin : begin + self.taken * parts]
+            return mine, lambda gradient: self.gather(gradient)
+
+        return cut(whole)
+
+    def gather(self, mine: Any) -> Any:
+        """The whole of which these are this worker's rows."""
+
+        @tf.custom_gradient  # type: ignore[untyped-decorator]
+        def joined(tensor: Any) -> Any:
+            own = self.own * self.parts_of(tf.shape(tensor)[0])
+            whole = CREW.exchange.gather(tensor[:own])
+            whole.set_shape([None, *tensor.shape[1:]])
+
+            def gradient(whole_gradient: Any) -> Any:
+                counts = tf.cast(self.own > 0, whole_gradient.dtype)
+                return self.take(whole_gradient) * counts
+
+            return whole, gradient
+
+        return joined(tf.convert_to_tensor(mine))
+
+    def reading(self, variable: Any, read: Any) -> Any:
+        """The value of a weight for use with this worker's rows."""
+        known = self.entered.get(id(variable))
+        if known is not None:
+            return known
+        value = enter(read())
+        if tf.executing_eagerly() or tf.compat.v1.get_default_graph() is self.graph:
+            self.entered[id(variable)] = value
+        return value
+
+    def changed(self, variable: Any) -> None:
+        """A weight was given another value: it is to be read anew."""
+        self.entered.pop(id(variable), None)
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def enter(alike: Any) -> Any:
+    """What all have alike, for use with this worker's rows."""
+    return tf.identity(alike), lambda gradient: add_up(tf.convert_to_tensor(gradient))
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def add_up(part: Any) -> Any:
+    """The sum of what the workers have each."""
+    return CREW.exchange.add_up(part), lambda gradient: enter(gradient)
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def one_of_each(part: Any) -> Any:
+    """What the workers have each, one behind the other in a new first dimension."""
+    whole = CREW.exchange.gather(part[None])
+    whole.set_shape([CREW.size, *part.shape])
+    return whole, lambda gradient: enter(gradient)[CREW.rank]

@@ -1,0 +1,166 @@
+"""The call of a network: each worker computes its rows, and all have what comes out of all rows.
+
+Inside, what is known to treat rows one by one is given this worker's rows. Whatever else a network
+has (a layer of the script's own, a function) is given the whole batch, computed by every worker
+alike, and cut again: slower, and right. What proves to work row by row on trial is spared that.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy
+import tensorflow as tf
+
+from trainera.tf_crew.layers import hands_on, works_by_rows
+from trainera.tf_crew.region import Region
+from trainera.tf_crew.sameness import note_batch
+from trainera.tf_crew.state import CREW
+from trainera.tf_crew.trying import proves_by_rows
+
+Call = Callable[..., Any]
+
+
+@contextlib.contextmanager
+def within(region: "Region | None", replicated: bool = False) -> Iterator[None]:
+    """The time in which networks have these rows, or (None) all of them."""
+    before = CREW.region, CREW.replicated
+    CREW.region, CREW.replicated = region, replicated
+    try:
+        yield
+    finally:
+        CREW.region, CREW.replicated = before
+
+
+def connect_calls() -> None:
+    """Has every network that is called from outside of networks share out its batch."""
+    from keras.src.engine import base_layer, training
+    from tensorflow.python.data.ops import structured_function
+
+    plain: Call = base_layer.Layer.__call__
+    wrapper = structured_function.StructuredFunctionWrapper
+    plain_pipeline: Call = wrapper.__init__
+
+    def call(layer: Any, *args: Any, **kwargs: Any) -> Any:
+        region = CREW.region
+        if region is not None:
+            return inner_call(plain, region, layer, args, kwargs)
+        if CREW.may_split and isinstance(layer, training.Model):
+            return outer_call(plain, layer, args, kwargs)
+        return plain(layer, *args, **kwargs)
+
+    def pipeline(self: Any, *args: Any, **kwargs: Any) -> None:
+        """Functions of a data pipeline run at no time that all workers know."""
+        with within(None, replicated=True):
+            plain_pipeline(self, *args, **kwargs)
+
+    base_layer.Layer.__call__ = call
+    wrapper.__init__ = pipeline
+
+
+def outer_call(plain: Call, model: Any, args: Any, kwargs: Any) -> Any:
+    """A network is called with a whole batch."""
+    batch = tf.nest.map_structure(as_tensor, (args, kwargs))
+    if not can_be_cut(model, batch):
+        return plain(model, *args, **kwargs)
+    note_batch(batch)
+    if not hands_on(model) and not proves_by_rows(plain, model, batch):
+        return plain(model, *args, **kwargs)
+    region = Region(row_count(batch))
+    region.tried = not hands_on(model)
+    mine_args, mine_kwargs = cut(region, batch)
+    with within(region):
+        for variable in model.trainable_variables if model.built else ():
+            variable.value()  # enters here, not in a loop that may be further in
+        outputs = plain(model, *mine_args, **mine_kwargs)
+    return joined(region, outputs)
+
+
+def inner_call(plain: Call, region: Region, layer: Any, args: Any, kwargs: Any) -> Any:
+    """A layer of a network is called with this worker's rows."""
+    if region.tried or hands_on(layer) or works_by_rows(layer):
+        return plain(layer, *args, **kwargs)
+    batch = (args, kwargs)
+    if is_cuttable(batch) and proves_by_rows(plain, layer, batch):
+        region.tried = True
+        try:
+            return plain(layer, *args, **kwargs)
+        finally:
+            region.tried = False
+    whole_args, whole_kwargs = joined(region, batch)
+    with within(None, replicated=True):
+        outputs = plain(layer, *whole_args, **whole_kwargs)
+    return cut(region, outputs)
+
+
+def as_tensor(value: Any) -> Any:
+    """Arrays as the tensors that Keras would make of them."""
+    return tf.convert_to_tensor(value) if isinstance(value, numpy.ndarray) else value
+
+
+def tensors(structure: Any) -> "list[Any]":
+    return [leaf for leaf in tf.nest.flatten(structure) if tf.is_tensor(leaf)]
+
+
+def is_cuttable(batch: Any) -> bool:
+    """Whether all tensors are plain ones of one and the same number of rows, as far as is known."""
+    found = tensors(batch)
+    plain = all(isinstance(one, tf.Tensor) and one.shape.rank for one in found)
+    known = {one.shape[0] for one in found if plain and one.shape[0] is not None}
+    return bool(found) and plain and len(known) <= 1
+
+
+def can_be_cut(model: Any, batch: Any) -> bool:
+    """Whether a network takes any number of rows, and keeps nothing of them for the next batch."""
+    leaves = tf.nest.flatten(batch)
+    symbolic = any(type(leaf).__name__.endswith("KerasTensor") for leaf in leaves)
+    if symbolic or not is_cuttable(batch):
+        return False
+    layers = list(model._flatten_layers())
+    if any(getattr(layer, "stateful", False) is True for layer in layers):
+        return False
+    fixed = [getattr(layer, "_batch_input_shape", None) for layer in layers]
+    return not any(shape and shape[0] is not None for shape in fixed)
+
+
+def row_count(batch: Any) -> Any:
+    """The number of rows; all tensors have to have it."""
+    found = tensors(batch)
+    rows = tf.shape(found[0])[0]
+    for one in found[1:]:
+        if one.shape[0] is None or found[0].shape[0] is None:
+            message = "trainera: a network is given tensors of unequal numbers of rows"
+            check = tf.debugging.assert_equal(tf.shape(one)[0], rows, message)
+            with tf.control_dependencies([check] if check is not None else []):
+                rows = tf.identity(rows)
+    return rows
+
+
+def cut(region: Region, structure: Any) -> Any:
+    """This worker's rows of every tensor."""
+
+    def one(leaf: Any) -> Any:
+        if not tf.is_tensor(leaf):
+            return leaf
+        return with_mask_of(leaf, region.take(leaf), region.take)
+
+    return tf.nest.map_structure(one, structure)
+
+
+def joined(region: Region, structure: Any) -> Any:
+    """All rows of every tensor."""
+
+    def one(leaf: Any) -> Any:
+        if not tf.is_tensor(leaf):
+            return leaf
+        return with_mask_of(leaf, region.gather(leaf), region.gather)
+
+    return tf.nest.map_structure(one, structure)
+
+
+def with_mask_of(before: Any, after: Any, passed: Callable[[Any], Any]) -> Any:
+    """Keras writes on a tensor which of its steps are padding: that goes along."""
+    mask = getattr(before, "_keras_mask", None)
+    if mask is not None:
+        after._keras_mask = passed(mask)
+    return after
