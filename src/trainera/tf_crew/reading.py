@@ -1,5 +1,7 @@
 """Weights that are read inside of a network: their gradients are added up over the workers."""
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -41,6 +43,59 @@ def connect_weights() -> None:
     kind._read_variable_op, kind.sparse_read = read, look_up
     for name in CHANGES:
         setattr(kind, name, changing(getattr(kind, name)))
+
+
+@contextlib.contextmanager
+def entering(model: Any, region: Region) -> Iterator[None]:
+    """The time in which a network's weights are read as those of this region.
+
+    In compiled functions `connect_weights` sees to it. Where operations run at once, TensorFlow
+    reads variables without asking Python, so tensors stand in the variables' places.
+    """
+    if not tf.executing_eagerly():
+        for variable in model.trainable_variables if model.built else ():
+            variable.value()  # enters here, not in a loop that may be further in
+        yield
+        return
+    places = list(_places(model))
+    try:
+        for layer, name, variable in places:
+            vars(layer)[name] = variable.value()
+        yield
+    finally:
+        for layer, name, variable in places:
+            vars(layer)[name] = variable
+
+
+def can_enter(model: Any) -> bool:
+    """Whether all weights that a network reads can be made to enter.
+
+    Where operations run at once: only those that are attributes of layers, and exist already.
+    """
+    if not tf.executing_eagerly():
+        return True
+    layers = list(model._flatten_layers())
+    found = {id(variable) for _, _, variable in _places(model)}
+    looked_up = {id(one) for layer in layers if _looks_up(layer) for one in layer.variables}
+    needed = {id(variable) for variable in model.trainable_variables} if model.built else set()
+    return (
+        all(layer.built for layer in layers)
+        and needed <= found | looked_up
+        and all(layer.compute_dtype == layer.variable_dtype for layer in layers)
+    )
+
+
+def _places(model: Any) -> "Iterator[tuple[Any, str, Any]]":
+    """Layer, attribute and weight, for all weights that are attributes of layers."""
+    for layer in model._flatten_layers():
+        for name, value in list(vars(layer).items()) if not _looks_up(layer) else ():
+            if isinstance(value, tf.Variable) and value.trainable:
+                yield layer, name, value
+
+
+def _looks_up(layer: Any) -> bool:
+    """Whether a layer reads rows of its weight by number, through `sparse_read`."""
+    return type(layer).__name__ == "Embedding"
 
 
 def values_of(variables: "list[Any]") -> "list[Any]":

@@ -13,12 +13,14 @@ import numpy
 import tensorflow as tf
 
 from trainera.tf_crew.layers import hands_on, works_by_rows
+from trainera.tf_crew.reading import can_enter, entering
 from trainera.tf_crew.region import Region
 from trainera.tf_crew.sameness import note_batch
 from trainera.tf_crew.state import CREW
 from trainera.tf_crew.trying import proves_by_rows
 
 Call = Callable[..., Any]
+SQUASHING = ("Sigmoid", "Softmax")
 
 
 @contextlib.contextmanager
@@ -64,14 +66,13 @@ def outer_call(plain: Call, model: Any, args: Any, kwargs: Any) -> Any:
     if not can_be_cut(model, batch):
         return plain(model, *args, **kwargs)
     note_batch(batch)
-    if not hands_on(model) and not proves_by_rows(plain, model, batch):
+    by_rows = hands_on(model) or proves_by_rows(plain, model, batch)
+    if not by_rows or not can_enter(model):
         return plain(model, *args, **kwargs)
     region = Region(row_count(batch))
     region.tried = not hands_on(model)
     mine_args, mine_kwargs = cut(region, batch)
-    with within(region):
-        for variable in model.trainable_variables if model.built else ():
-            variable.value()  # enters here, not in a loop that may be further in
+    with within(region), entering(model, region):
         outputs = plain(model, *mine_args, **mine_kwargs)
     return joined(region, outputs)
 
@@ -142,7 +143,7 @@ def cut(region: Region, structure: Any) -> Any:
     def one(leaf: Any) -> Any:
         if not tf.is_tensor(leaf):
             return leaf
-        return with_mask_of(leaf, region.take(leaf), region.take)
+        return with_remarks_of(leaf, region.take(leaf), region.take)
 
     return tf.nest.map_structure(one, structure)
 
@@ -153,14 +154,23 @@ def joined(region: Region, structure: Any) -> Any:
     def one(leaf: Any) -> Any:
         if not tf.is_tensor(leaf):
             return leaf
-        return with_mask_of(leaf, region.gather(leaf), region.gather)
+        return with_remarks_of(leaf, region.gather(leaf), region.gather)
 
     return tf.nest.map_structure(one, structure)
 
 
-def with_mask_of(before: Any, after: Any, passed: Callable[[Any], Any]) -> Any:
-    """Keras writes on a tensor which of its steps are padding: that goes along."""
+def with_remarks_of(before: Any, after: Any, passed: Callable[[Any], Any]) -> Any:
+    """What Keras writes on a tensor goes along: which of its steps are padding, and its logits.
+
+    Losses compute from logits where a network ends with a sigmoid or softmax, also where they have
+    to find them by looking at the operation.
+    """
     mask = getattr(before, "_keras_mask", None)
     if mask is not None:
         after._keras_mask = passed(mask)
+    logits = getattr(before, "_keras_logits", None)
+    if logits is None and not tf.executing_eagerly() and before.op.type in SQUASHING:
+        logits = before.op.inputs[0]
+    if logits is not None:
+        after._keras_logits = passed(logits)
     return after

@@ -13,11 +13,13 @@ tf.keras.utils.set_random_seed(202)
 BATCH_SIZE = 14
 
 
-def data_generator(x, y, batch_size, shuffle=True):
+def data_generator(x, y, batch_size, shuffle=True, seed=0):
+    # numbers of its own: Keras asks for batches ahead, from another thread
+    rng = np.random.RandomState(seed)
     idx = np.arange(len(x))
     while True:
         if shuffle:
-            np.random.shuffle(idx)
+            rng.shuffle(idx)
         for i in range(0, len(x), batch_size):
             part = idx[i:i + batch_size]
             yield x[part], y[part]
@@ -41,6 +43,7 @@ hist = model.fit(gen, steps_per_epoch=steps, epochs=2, verbose=0,
                  validation_data=data_generator(x_val, y_val, BATCH_SIZE, False), validation_steps=2)
 print('loss', hist.history['loss'], 'val_loss', hist.history['val_loss'])
 
+gen = data_generator(x_train, y_train, BATCH_SIZE, seed=1)
 hist = model.fit(gen, steps_per_epoch=steps, initial_epoch=2, epochs=4, verbose=0)
 print('epochs', hist.epoch, 'loss', hist.history['loss'])
 print('validation %.10f' % model.evaluate(x_val, y_val, batch_size=BATCH_SIZE, verbose=0))
