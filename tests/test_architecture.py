@@ -45,7 +45,7 @@ EDGES = {
     "read.interpret": "errors read.facts read.ops read.source read.values",
     "read.batches": "read.facts read.interpret read.source read.values",
     "read.libraries": "read.facts read.interpret read.ops read.source read.values",
-    "read.keras": "read.source",
+    "read.keras": "read.libraries read.source",
     "read.reader": "read.batches read.facts read.interpret read.libraries read.source read.values",
     "report": ". bench results",
     "results": "",
@@ -53,6 +53,7 @@ EDGES = {
     "rules": "engines plan read.facts read.interpret read.keras read.libraries read.source "
     "read.totals read.values",
     "store": "errors results",
+    "tf_crew": "",
     "verify": "crew errors launch plan",
 }
 """What each package imports; of `read` each part. The dot is the package's own `__init__`."""

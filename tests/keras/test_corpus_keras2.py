@@ -14,12 +14,14 @@ CASES = sorted(path.parent for path in CORPUS.glob("*/case.toml"))
 Sequential = Callable[[Path], tuple[str, Path]]
 
 
-def outputs(runner: Runner, case: Path, script: Path, folder: Path, workers: int = 0) -> str:
+def outputs(
+    runner: Runner, case: Path, script: Path, folder: Path, workers: int = 0, engine: str = ""
+) -> str:
     """What a case prints in all of its runs, one after the other in one folder."""
     found = ""
     for _ in range(settings(case).get("runs", 1)):
         arguments = settings(case).get("arguments", [])
-        run = runner.run(script, folder, arguments, workers, timeout=200, engine="horovod")
+        run = runner.run(script, folder, arguments, workers, timeout=200, engine=engine)
         assert run.ok, run.report()
         found += run.output
     return found
@@ -39,30 +41,42 @@ def sequential(keras2: Runner, tmp_path_factory: pytest.TempPathFactory) -> Sequ
     return run
 
 
-def workers_of(case: Path) -> tuple[int, ...]:
-    """Plainly, two and three for a fifth of the cases; the others take turns of two and three."""
+def crews_of(case: Path) -> tuple[tuple[str, int], ...]:
+    """Horovod for all, in turns of two and three; every third also on TensorFlow's collectives.
+
+    Plainly, as a world of one, for a few.
+    """
     number = CASES.index(case)
-    return (0, 2, 3) if number % 5 == 0 else (2 + number % 2,)
+    found = [("horovod", 2 + number % 2)]
+    if number % 3 == 0:
+        found.append(("multiworker", 3 - number % 2))
+    if number % 6 == 0:
+        found.append((("horovod", "multiworker")[number % 4 // 2], 0))
+    return tuple(found)
 
 
 @pytest.mark.parametrize(
-    ("case", "workers"),
+    ("case", "engine", "workers"),
     [
         pytest.param(
-            case, workers, id=f"{case.name}-{workers}", marks=pytest.mark.xdist_group(case.name)
+            case,
+            engine,
+            workers,
+            id=f"{case.name}-{engine}-{workers}",
+            marks=pytest.mark.xdist_group(case.name),
         )
         for case in CASES
-        for workers in workers_of(case)
+        for engine, workers in crews_of(case)
     ],
 )
 def test_same_output(
-    case: Path, workers: int, keras2: Runner, sequential: Sequential, tmp_path: Path
+    case: Path, engine: str, workers: int, keras2: Runner, sequential: Sequential, tmp_path: Path
 ) -> None:
-    script = write_converted(case, tmp_path / "source", engine="horovod")
+    script = write_converted(case, tmp_path / "source", engine=engine)
     expected, expected_folder = sequential(case)
     folder = tmp_path / "run"
     folder.mkdir()
-    actual = outputs(keras2, case, script, folder, workers)
+    actual = outputs(keras2, case, script, folder, workers, engine)
     tolerance, ignore = tolerance_of(case), settings(case).get("ignore")
     difference = text_difference(told(expected, ignore), told(actual, ignore), tolerance)
     assert difference is None, f"{difference}\n--- expected\n{expected}\n--- found\n{actual}"

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trainera.launch.horovod import meeting
+from trainera.launch.multiworker import places as cluster
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
 TORCH = (
@@ -91,8 +92,9 @@ class Runner:
     ) -> Run:
         """Runs a script plainly (`workers` 0) or as that many workers of an engine.
 
-        They get the variables of torchrun, or of Horovod's launcher. `hidden` names modules that
-        the script cannot import. With `observer` the run is observed as `trainera verify` does.
+        They get the variables of torchrun, of Horovod's launcher or of a cluster of TensorFlow's.
+        `hidden` names modules that the script cannot import. With `observer` the run is observed as
+        `trainera verify` does.
         What workers print is kept in `cwd`, unless there is a folder for their `logs`.
         """
         if engine == "horovod" and workers:
@@ -101,7 +103,9 @@ class Runner:
                     script, cwd, arguments, places, timeout, env, hidden, observer, logs
                 )
         places = []
-        if workers:
+        if workers and engine == "multiworker":
+            places = cluster(workers)
+        elif workers:
             common = {
                 "WORLD_SIZE": str(workers),
                 "LOCAL_WORLD_SIZE": str(workers),

@@ -8,6 +8,7 @@ It knows nothing of the rest of trainera; `--standalone` writes it into the conv
 """
 
 from trainera.tf_crew.joining import join_horovod as join_horovod
+from trainera.tf_crew.joining import join_strategy as join_strategy
 from trainera.tf_crew.turns import agree as agree
 from trainera.tf_crew.turns import in_turn as in_turn
 from trainera.tf_crew.turns import once as once

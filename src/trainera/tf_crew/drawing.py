@@ -26,7 +26,9 @@ def connect_draws() -> None:
             if self._rng_type == kind.RNG_STATELESS:  # initial weights, which all have alike
                 return plain(self, shape, *args, **kwargs)
             if CREW.trying:
-                return tf.fill(shape, tf.constant(constant, kwargs.get("dtype") or backend.floatx()))
+                return tf.fill(
+                    shape, tf.constant(constant, kwargs.get("dtype") or backend.floatx())
+                )
             if not isinstance(region, Region):
                 return plain(self, shape, *args, **kwargs)
             return rows_of(region, plain(self, whole_shape(region, shape), *args, **kwargs))

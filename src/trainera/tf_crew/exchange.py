@@ -33,8 +33,8 @@ class HorovodExchange:
         CREW.require_all("a sum over the workers")
         return self.hvd.allreduce(part, op=self.hvd.Sum, name=self.name("sum"))
 
-    def gather(self, rows: Any) -> Any:
-        """The rows of all workers, one worker's behind the other's."""
+    def gather(self, rows: Any, counts: Any) -> Any:
+        """The rows of all workers, one worker's behind the other's; Horovod counts them itself."""
         CREW.require_all("what all workers have")
         if rows.dtype in SMALL:
             whole = self.hvd.allgather(tf.cast(rows, tf.int32), name=self.name("rows"))
@@ -52,3 +52,7 @@ class HorovodExchange:
         CREW.require_all("a word of each worker")
         with tf.init_scope():
             return self.hvd.allgather_object(value, name="crew.words")
+
+    def leave(self) -> None:
+        """Takes leave of the others."""
+        self.hvd.shutdown()

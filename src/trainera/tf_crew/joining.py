@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import json
 import logging
 import os
 import random
@@ -12,6 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from trainera.tf_crew.collectives import StrategyExchange
 from trainera.tf_crew.drawing import connect_draws
 from trainera.tf_crew.exchange import HorovodExchange
 from trainera.tf_crew.keeping import connect_decisions, connect_files
@@ -23,20 +25,46 @@ from trainera.tf_crew.state import CREW
 
 
 def join_horovod(hvd: Any) -> None:
-    """Makes this process a worker of the crew; a world of one if no launcher started it."""
+    """Makes this process a worker of a crew on Horovod; a world of one if none started it."""
     if CREW.joined:
         return
-    CREW.joined = True
     require_keras_2()
     hvd.init()
-    CREW.rank, CREW.size = hvd.rank(), hvd.size()
     choose_gpu(hvd.local_rank())
     share_cores(hvd.local_size())
-    if CREW.size == 1:
+    join(hvd.rank(), hvd.size(), HorovodExchange(hvd))
+
+
+def join_strategy(strategy: Any) -> None:
+    """The same on the cluster that TF_CONFIG tells of; a world of one without it."""
+    if CREW.joined:
         return
-    CREW.exchange = HorovodExchange(hvd)
-    connect()
-    atexit.register(hvd.shutdown)
+    require_keras_2()
+    task = json.loads(os.environ.get("TF_CONFIG") or "{}")
+    workers = task.get("cluster", {}).get("worker", [])
+    hosts = [address.rpartition(":")[0] for address in workers]
+    rank = int(task.get("task", {}).get("index", 0))
+    here = [one for one, host in enumerate(hosts) if host == hosts[rank]] or [0]
+    choose_gpu(here.index(rank))
+    share_cores(len(here))
+    if len(workers) > 1:
+        CREW.strategy = strategy()  # starts the server by which the workers reach each other
+    join(rank, max(len(workers), 1), StrategyExchange())
+
+
+def join(rank: int, size: int, exchange: Any) -> None:
+    """What is the same however workers reach each other."""
+    CREW.joined, CREW.rank, CREW.size = True, rank, size
+    if size > 1:
+        CREW.exchange = exchange
+        connect()
+        atexit.register(leave)
+
+
+def leave() -> None:
+    """The end of a worker; after a failure nobody is waited for."""
+    if not CREW.failed:
+        CREW.exchange.leave()
 
 
 def require_keras_2() -> None:
@@ -61,7 +89,9 @@ def choose_gpu(number: int) -> None:
 def share_cores(workers: int) -> None:
     """Threads for this worker's part of the cores, unless the user says how many."""
     wish = os.environ.get("OMP_NUM_THREADS")
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     threads = int(wish) if wish and wish.isdigit() else max(1, cores // workers)
     with contextlib.suppress(RuntimeError):  # the script has computed already
         tf.config.threading.set_intra_op_parallelism_threads(threads)
@@ -69,6 +99,7 @@ def share_cores(workers: int) -> None:
 
 def connect() -> None:
     """Puts the crew's seams into Keras, and begins alike."""
+    watch_for_failure()
     if CREW.rank > 0:
         mute()
     seed_alike()
@@ -113,14 +144,22 @@ def mute() -> None:
         for handler in getattr(logger, "handlers", ()):
             if isinstance(handler, logging.StreamHandler) and handler.stream in speakers:
                 handler.setStream(sink)
-    sys.excepthook = cry_out
 
 
-def cry_out(kind: type[BaseException], error: BaseException, trace: "TracebackType | None") -> None:
-    """Prints what made a muted worker fail where it can be read."""
-    real = sys.__stderr__
-    if real is not None:
+def watch_for_failure() -> None:
+    """A worker that fails says so, also if it is muted, and waits for nobody at its end."""
+    plain = sys.excepthook
+
+    def failed(
+        kind: type[BaseException], error: BaseException, trace: "TracebackType | None"
+    ) -> None:
+        CREW.failed = True
+        if CREW.rank == 0:
+            plain(kind, error, trace)
+            return
         text = "".join(traceback.format_exception(kind, error, trace))
-        with contextlib.suppress(OSError, ValueError):
-            real.write(f"[worker {CREW.rank}] {text}")
-            real.flush()
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            sys.__stderr__.write(f"[worker {CREW.rank}] {text}")  # type: ignore[union-attr]
+            sys.__stderr__.flush()  # type: ignore[union-attr]
+
+    sys.excepthook = failed

@@ -97,7 +97,6 @@ def may_be_tried(layer: Any) -> bool:
         or type(one).__name__ in FUNCTIONS
         or works_by_rows(one)
         or hands_on(one)
-        or type(one).__name__ in CARRYING
-        and not getattr(one, "stateful", False)
+        or (type(one).__name__ in CARRYING and not getattr(one, "stateful", False))
         for one in layer._flatten_layers()
     )

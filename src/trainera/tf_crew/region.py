@@ -28,10 +28,11 @@ class Region:
 
     def __init__(self, rows: Any) -> None:
         self.rows = rows
-        self.begin = rows * CREW.rank // CREW.size
-        self.own = rows * (CREW.rank + 1) // CREW.size - self.begin
+        ends = rows * tf.range(CREW.size + 1) // CREW.size
+        self.counts = ends[1:] - ends[:-1]
+        self.own = self.counts[CREW.rank]
         self.taken = tf.maximum(self.own, 1)
-        self.begin = tf.minimum(self.begin, rows - 1)
+        self.begin = tf.minimum(ends[CREW.rank], rows - 1)
         # Weights as they enter, once for each; within loops they come from outside of them.
         self.entered: dict[int, Any] = {}
         self.graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
@@ -59,8 +60,8 @@ class Region:
 
         @tf.custom_gradient  # type: ignore[untyped-decorator]
         def joined(tensor: Any) -> Any:
-            own = self.own * self.parts_of(tf.shape(tensor)[0])
-            whole = CREW.exchange.gather(tensor[:own])
+            parts = self.parts_of(tf.shape(tensor)[0])
+            whole = CREW.exchange.gather(tensor[: self.own * parts], self.counts * parts)
             whole.set_shape([None, *tensor.shape[1:]])
 
             def gradient(whole_gradient: Any) -> Any:
@@ -101,6 +102,6 @@ def add_up(part: Any) -> Any:
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def one_of_each(part: Any) -> Any:
     """What the workers have each, one behind the other in a new first dimension."""
-    whole = CREW.exchange.gather(part[None])
+    whole = CREW.exchange.gather(part[None], tf.ones([CREW.size], tf.int32))
     whole.set_shape([CREW.size, *part.shape])
     return whole, lambda gradient: enter(gradient)[CREW.rank]

@@ -13,6 +13,9 @@ class Crew:
         self.size = 1
         # Who carries tensors and figures between workers; None in a world of one.
         self.exchange: Any = None
+        # Whatever has to live as long as the process.
+        self.strategy: Any = None
+        self.failed = False
         # The rows that this worker has of the batch that a network is computing; None outside.
         self.region: Any = None
         # Whether what is computed now is computed by all alike, down to the networks in it.

@@ -63,9 +63,7 @@ def writings(files: Files) -> Iterator[Spot]:
     own = _own_methods(files)
     for file, names, call in _calls(files):
         name = name_of(names, call.func)
-        if name in WRITES and name not in own:
-            yield Spot(file, call)
-        elif _mode(name, call) == "written":
+        if (name in WRITES and name not in own) or _mode(name, call) == "written":
             yield Spot(file, call)
         elif isinstance(call.func, ast.Attribute) and not names.of(call.func):
             method = call.func.attr

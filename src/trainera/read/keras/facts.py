@@ -27,6 +27,8 @@ class KerasFacts:
     """The statement at the top of the script that first imports Keras."""
     keras_name: str | None
     """The name under which the script has Keras itself, from its top on."""
+    tensorflow_name: str | None
+    """The same for TensorFlow."""
     trainings: tuple[Spot, ...]
     """Calls that have Keras train: its trainer deals out the batches."""
     batches: tuple[Spot, ...]

@@ -31,6 +31,7 @@ def read(files: dict[str, SourceFile]) -> KerasFacts:
         backend_name=name,
         first_import=_first_import(files["__main__"]),
         keras_name=Names(files["__main__"], top=True).bound_to(*KERAS),
+        tensorflow_name=Names(files["__main__"], top=True).bound_to("tensorflow"),
         trainings=tuple(_calls(files, TRAINING)),
         batches=tuple(spot for file in files.values() for spot in _batches(file, files)),
         tapes=tuple(_tapes(files)),

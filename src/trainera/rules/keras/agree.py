@@ -1,7 +1,7 @@
 """What each process would have for itself is the first worker's for all.
 
-**What.** `crew.agree(…)` goes around `tempfile.mkdtemp()`, `uuid.uuid4()` and their like, and around
-clocks whose time reaches more than printed text.
+**What.** `crew.agree(…)` goes around `tempfile.mkdtemp()`, `uuid.uuid4()` and their like, and
+around clocks whose time reaches more than printed text.
 
 **Why.** Every worker runs the whole script, and all have to take the same path through it. A time
 that decides when to stop, or a name made of it, would be another one on each worker.

@@ -2,7 +2,8 @@
 
 **What.** One statement is added where the run begins, before any network is made:
 `keras.distribution.set_distribution(crew.DataParallel())` on JAX, `crew.join_horovod(hvd)` for
-Horovod.
+Horovod, `crew.join_strategy(tf.distribute.MultiWorkerMirroredStrategy)` for TensorFlow's own
+collectives.
 
 **Why.** On JAX each device has the weights, and every batch that `fit`, `evaluate`, `predict` or
 `train_on_batch` is given lies in parts on all of them. It stays one process and one program: JAX
@@ -10,7 +11,7 @@ computes of the parts what one device would compute of the whole. Keras's own `D
 with an error where a batch cannot be dealt evenly, such as the last one; `crew.DataParallel` takes
 any number of rows.
 
-With Horovod there is a process for each device. All of them run the whole script, from the same
+On TensorFlow there is a process for each device. All of them run the whole script, from the same
 random numbers and on the same batches; inside of a network each computes its rows only, and what
 comes out is gathered. Gradients of weights are added up on the way back. So losses, metrics,
 callbacks, clipping, optimizers, History and files are those of the script as it was, by
@@ -24,9 +25,9 @@ construction and not by analysis.
 
 **Safety.** On one device the script behaves as the original. On JAX, laying out an array otherwise
 never changes what is computed with it, and random generators whose numbers depend on the device are
-refused when it runs. With Horovod a layer that is not known to treat rows one by one, nor proves to
-on trial, is given the whole batch by every worker; and the workers compare their batches and weights
-at the end of each epoch.
+refused when it runs. On TensorFlow a layer that is not known to treat rows one by one, nor proves
+to on trial, is given the whole batch by every worker; and the workers compare their batches and
+weights at the end of each epoch.
 
 **Limits.** Sums are added up in another order, so that in float32 the last digits differ, as they
 do between any two machines.
@@ -45,13 +46,14 @@ NAME = "distribution"
 
 def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[Finding]:
     yield from clashes(NAME, facts.files, engine.names)
-    keras = facts.keras_name
-    by_name = "{keras}" in engine.join.text
+    known = {"keras": facts.keras_name, "tensorflow": facts.tensorflow_name}
+    needed = [name for name in known if f"{{{name}}}" in engine.join.text]
+    imports = tuple(f"import {name}" for name in needed if not known[name])
     yield edit(
         NAME,
         facts.script,
         first_deed(facts.script, facts.files, facts.first_import),
-        before(engine.join.text.format(keras=keras or "keras")),
+        before(engine.join.text.format(**{name: known[name] or name for name in needed})),
         "every batch is shared out from here on; weights are on each device",
-        (*(("import keras",) if by_name and not keras else ()), *engine.join.imports),
+        (*imports, *engine.join.imports),
     )

@@ -1,7 +1,7 @@
 """Files are written by one worker.
 
-**What.** `open(…, "w")`, `os.makedirs(…)`, `np.save(…)`, `plt.savefig(…)`, `frame.to_csv(…)` and their
-like go through `crew.once(…)`.
+**What.** `open(…, "w")`, `os.makedirs(…)`, `np.save(…)`, `plt.savefig(…)`, `frame.to_csv(…)` and
+their like go through `crew.once(…)`.
 
 **Why.** Every worker runs the whole script. Several workers that write one file spoil it. All
 evaluate the arguments, the first one acts, and the others wait until it is done.
