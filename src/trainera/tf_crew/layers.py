@@ -1,8 +1,13 @@
 """What is known of Keras's own layers: which of them treat the rows of a batch one by one."""
 
+import functools
+import types
 from typing import Any
 
 KERAS_HOME = "keras.src."
+LIBRARIES = ("keras.", "tensorflow.")
+FUNCTION_NAMES = ("activation", "recurrent_activation", "_standardize", "_split", "merge_mode")
+AXES = ("axis", "axes")
 
 ROW_BY_ROW = frozenset(
     """
@@ -20,6 +25,9 @@ ROW_BY_ROW = frozenset(
     """.split()
 )
 """Given some of the rows, they make of each what they make of it in the whole batch."""
+
+WITHIN = frozenset({"ConvLSTMCell"})
+"""The same, for layers that only others have."""
 
 DRAWING = frozenset(
     """
@@ -58,13 +66,15 @@ def hands_on(layer: Any) -> bool:
     )
 
 
-def works_by_rows(layer: Any) -> bool:
+def works_by_rows(layer: Any, rank: "int | None" = None) -> bool:
     """Whether it is known that a layer treats rows one by one, once chance and statistics are met.
 
-    A layer that a script derives from one of Keras's is not known, whatever its name.
+    A layer that a script derives from one of Keras's is not known, whatever its name; nor is one
+    that was given a function of the script's own, or works along the batch. `rank` is that of its
+    input, where it is known.
     """
     name = type(layer).__name__
-    if not is_kerass_own(layer) or getattr(layer, "dynamic", False):
+    if not is_kerass_own(layer) or has_own_function(layer) or works_along_rows(layer, rank):
         return False
     if name in NORMALISING:
         return not (layer.renorm or layer.virtual_batch_size or layer.adjustment)
@@ -73,11 +83,35 @@ def works_by_rows(layer: Any) -> bool:
     if name in DRAWING:  # not if the script says what shape is drawn, but for "as the input"
         shape = getattr(layer, "noise_shape", None)
         return shape is None or shape[0] is None
-    if name in ROW_BY_ROW:
+    if name in ROW_BY_ROW or name in WITHIN:
         return True
     if name in CARRYING and not getattr(layer, "stateful", False):
         inner = list(layer._flatten_layers(include_self=False))
         return all(works_by_rows(one) or hands_on(one) for one in inner)
+    return False
+
+
+def has_own_function(layer: Any) -> bool:
+    """Whether a layer calls a function that is not Keras's or TensorFlow's: an activation, say."""
+    return any(
+        isinstance(value, types.FunctionType | functools.partial)
+        and not str(getattr(value, "__module__", "")).startswith(LIBRARIES)
+        for name, value in vars(layer).items()
+        if name in FUNCTION_NAMES
+    )
+
+
+def works_along_rows(layer: Any, rank: "int | None") -> bool:
+    """Whether a layer was told to work along the first dimension, or may have been."""
+    equation = getattr(layer, "equation", None)
+    if equation is not None:
+        given, made = equation.replace(" ", "").split("->")
+        return bool(given[:1] != made[:1])
+    for name in AXES:
+        axes = getattr(layer, name, None)
+        for axis in (axes,) if isinstance(axes, int) else axes or ():
+            if not isinstance(axis, int) or axis == 0 or (axis < 0 and rank in (None, -axis)):
+                return rank is not None or axis == 0
     return False
 
 

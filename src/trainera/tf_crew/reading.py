@@ -57,14 +57,29 @@ def entering(model: Any, region: Region) -> Iterator[None]:
             variable.value()  # enters here, not in a loop that may be further in
         yield
         return
-    places = list(_places(model))
+    region.places = list(_places(model))
     try:
-        for layer, name, variable in places:
+        for layer, name, variable in region.places:
             vars(layer)[name] = variable.value()
         yield
     finally:
-        for layer, name, variable in places:
+        for layer, name, variable in region.places:
             vars(layer)[name] = variable
+
+
+@contextlib.contextmanager
+def leaving(layer: Any, region: Region) -> Iterator[None]:
+    """The time in which a layer inside of a network computes with the whole batch, as outside."""
+    inner = set(map(id, layer._flatten_layers()))
+    places = [place for place in region.places if id(place[0]) in inner]
+    entered = [vars(owner)[name] for owner, name, _ in places]
+    for owner, name, variable in places:
+        vars(owner)[name] = variable
+    try:
+        yield
+    finally:
+        for (owner, name, _), tensor in zip(places, entered, strict=True):
+            vars(owner)[name] = tensor
 
 
 def can_enter(model: Any) -> bool:

@@ -36,6 +36,10 @@ class Region:
         # Weights as they enter, once for each; within loops they come from outside of them.
         self.entered: dict[int, Any] = {}
         self.graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+        # Tensors that are the same on every worker, though they were made further in.
+        self.alike: dict[Any, Any] = {}
+        # Where tensors stand in the places of weights: layer, attribute, weight.
+        self.places: list[tuple[Any, str, Any]] = []
         # Whether all that is called now was tried, so that nothing in it need be.
         self.tried = False
 
@@ -71,6 +75,13 @@ class Region:
             return whole, gradient
 
         return joined(tf.convert_to_tensor(mine))
+
+    def note_alike(self, tensor: Any) -> None:
+        """A tensor was computed of the whole batch, and has no rows of its own."""
+        self.alike[tensor.ref()] = tensor
+
+    def is_alike(self, tensor: Any) -> bool:
+        return isinstance(tensor, tf.Tensor) and tensor.ref() in self.alike
 
     def reading(self, variable: Any, read: Any) -> Any:
         """The value of a weight for use with this worker's rows."""

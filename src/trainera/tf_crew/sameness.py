@@ -55,7 +55,7 @@ def compare_workers(weights: "list[Any]") -> None:
         raise SystemExit(
             "trainera: the workers were given different batches: the order or the content of the "
             "data hangs on something that each has for itself. Seed it (set_random_seed, a seed "
-            "for default_rng or shuffle), keep tf.data deterministic, and do not draw ahead in threads"
+            "for default_rng or shuffle), and keep tf.data deterministic"
         )
     if any(one[1] != found[0][1] for one in found):
         raise SystemExit(

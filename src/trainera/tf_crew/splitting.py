@@ -13,11 +13,11 @@ import numpy
 import tensorflow as tf
 
 from trainera.tf_crew.layers import hands_on, works_by_rows
-from trainera.tf_crew.reading import can_enter, entering
+from trainera.tf_crew.reading import can_enter, entering, leaving
 from trainera.tf_crew.region import Region
 from trainera.tf_crew.sameness import note_batch
 from trainera.tf_crew.state import CREW
-from trainera.tf_crew.trying import proves_by_rows
+from trainera.tf_crew.trying import is_constant, proves_by_rows
 
 Call = Callable[..., Any]
 SQUASHING = ("Sigmoid", "Softmax")
@@ -79,24 +79,59 @@ def outer_call(plain: Call, model: Any, args: Any, kwargs: Any) -> Any:
 
 def inner_call(plain: Call, region: Region, layer: Any, args: Any, kwargs: Any) -> Any:
     """A layer of a network is called with this worker's rows."""
-    if region.tried or hands_on(layer) or works_by_rows(layer):
+    if region.tried or hands_on(layer):
         return plain(layer, *args, **kwargs)
     batch = (args, kwargs)
-    if is_cuttable(batch) and proves_by_rows(plain, layer, batch):
-        region.tried = True
-        try:
+    note_constants(region, layer, batch)
+    found = [one for one in tensors(batch) if not is_constant(layer, one)]
+    if not any(map(region.is_alike, found)):
+        if works_by_rows(layer, found[0].shape.rank if found else None):
             return plain(layer, *args, **kwargs)
-        finally:
-            region.tried = False
+        if is_cuttable(found) and proves_by_rows(plain, layer, batch):
+            region.tried = True
+            try:
+                return plain(layer, *args, **kwargs)
+            finally:
+                region.tried = False
     whole_args, whole_kwargs = joined(region, batch)
-    with within(None, replicated=True):
+    with within(None, replicated=True), leaving(layer, region):
         outputs = plain(layer, *whole_args, **whole_kwargs)
-    return cut(region, outputs)
+    if all(map(region.is_alike, found)):
+        tf.nest.map_structure(region.note_alike, outputs)
+        return outputs
+    return cut_with_rows(region, layer, outputs)
+
+
+def cut_with_rows(region: Region, layer: Any, outputs: Any) -> Any:
+    """This worker's rows of what was computed of the whole batch; what has no rows stays whole."""
+    leaves = tf.nest.flatten(outputs)
+    told: list[Any] = []
+    if tf.executing_eagerly() and layer._inbound_nodes:  # there the number of rows is not left open
+        told = tf.nest.flatten(layer._inbound_nodes[-1].outputs)
+    found = []
+    for place, leaf in enumerate(leaves):
+        shape = told[place].shape if len(told) == len(leaves) else leaf.shape
+        known = shape.rank == 0 or shape[0] is not None
+        if known and tf.executing_eagerly() and shape.rank and not told:
+            known = int(shape[0]) % int(region.rows) != 0
+        if known:
+            region.note_alike(leaf)
+            found.append(leaf)
+        else:
+            found.append(with_remarks_of(leaf, region.take(leaf), region.take))
+    return tf.nest.pack_sequence_as(outputs, found)
 
 
 def as_tensor(value: Any) -> Any:
     """Arrays as the tensors that Keras would make of them."""
     return tf.convert_to_tensor(value) if isinstance(value, numpy.ndarray) else value
+
+
+def note_constants(region: Region, layer: Any, batch: Any) -> None:
+    """Constants among the arguments of a function in a network are the same on every worker."""
+    for one in tensors(batch):
+        if is_constant(layer, one):
+            region.note_alike(one)
 
 
 def tensors(structure: Any) -> "list[Any]":
@@ -152,7 +187,7 @@ def joined(region: Region, structure: Any) -> Any:
     """All rows of every tensor."""
 
     def one(leaf: Any) -> Any:
-        if not tf.is_tensor(leaf):
+        if not tf.is_tensor(leaf) or region.is_alike(leaf):
             return leaf
         return with_remarks_of(leaf, region.gather(leaf), region.gather)
 

@@ -39,6 +39,16 @@ class Trials:
 TRIALS = Trials()
 
 
+def is_constant(layer: Any, leaf: Any) -> bool:
+    """Whether a tensor was written into the network where it calls a layer: it has no rows."""
+    if not tf.is_tensor(leaf):
+        return False
+    nodes = layer._inbound_nodes
+    return any(
+        leaf is one for node in nodes for one in tf.nest.flatten((node.call_args, node.call_kwargs))
+    )
+
+
 def proves_by_rows(plain: Call, layer: Any, batch: Any) -> bool:
     """Whether a layer or network treats rows one by one; tried once for each kind of input."""
     leaves = tf.nest.flatten(batch)
@@ -56,19 +66,29 @@ def proves_by_rows(plain: Call, layer: Any, batch: Any) -> bool:
 def _tried(plain: Call, layer: Any, batch: Any) -> bool:
     with tf.init_scope(), _no_part_of_the_run():
         try:
-            made_up = tf.nest.map_structure(_made_up, batch)
+            made_up = tf.nest.map_structure(
+                lambda leaf: leaf if is_constant(layer, leaf) else _made_up(leaf), batch
+            )
             plain(layer, *made_up[0], **made_up[1])  # makes its weights, if it has none
-            variables = list(layer.variables)
+            variables = [*layer.variables, *_of_metrics(layer)]
             before = values_of(variables)
             good = all(_same_by_parts(plain, layer, made_up, mode) for mode in _modes(layer))
             after = values_of(variables)
             unchanged = all(bool(tf.reduce_all(a == b)) for a, b in zip(before, after, strict=True))
             for variable, value in zip(variables, before, strict=True):
                 variable.assign(value)
+            quiet = not any(one._losses or one._eager_losses for one in layer._flatten_layers())
         except Exception:  # whatever it is: code of the script's own that made-up rows do not suit
             return False
-    quiet = not any(one._losses or one._metrics for one in layer._flatten_layers())
+        finally:
+            layer._clear_losses()
     return good and unchanged and quiet
+
+
+def _of_metrics(layer: Any) -> "Iterator[Any]":
+    for one in layer._flatten_layers():
+        for metric in one._metrics:
+            yield from metric.variables
 
 
 @contextlib.contextmanager
@@ -114,7 +134,12 @@ def _made_up(leaf: Any) -> Any:
 def _same_by_parts(plain: Call, layer: Any, batch: Any, mode: "dict[str, bool]") -> bool:
     def outcome(rows: "list[int]") -> "list[Any]":
         args, kwargs = tf.nest.map_structure(
-            lambda leaf: tf.gather(leaf, rows) if tf.is_tensor(leaf) else leaf, batch
+            lambda leaf: (
+                tf.gather(leaf, rows)
+                if tf.is_tensor(leaf) and not is_constant(layer, leaf)
+                else leaf
+            ),
+            batch,
         )
         found = tf.nest.flatten(plain(layer, *args, **{**kwargs, **mode}))
         if not all(isinstance(one, tf.Tensor) and one.shape.rank for one in found):
