@@ -21,6 +21,12 @@ def test_the_diff_for_keras_is_real() -> None:
     assert lines in (ROOT / "docs" / "keras.md").read_text()
 
 
+def test_the_diff_for_tensorflow_is_real() -> None:
+    _, (converted,) = convert_script(ROOT / "examples" / "tf_digits.py", "horovod")
+    lines = unified_diff(converted, name="examples/tf_digits.py").split("\n", 2)[2]
+    assert lines in (ROOT / "docs" / "keras.md").read_text()
+
+
 def test_the_refusal_is_real() -> None:
     plan = plan_script(ROOT / "tests" / "corpus" / "refused" / "buffer_of_batch_statistics.py")
     refusal = plan.refusals[0]

@@ -3,7 +3,7 @@
 import re
 from importlib import import_module
 
-from trainera import rules
+from trainera import engines, rules
 from trainera.engines.base import Engine
 from trainera.engines.keras.base import KerasEngine
 from trainera.errors import UserError
@@ -15,6 +15,10 @@ from trainera.rules.common import already_distributed
 
 IMPORTS = re.compile(rb"^\s*(import|from)\s+(keras|tensorflow)\b", re.MULTILINE)
 TRAINS = re.compile(rb"\.(fit|train_on_batch)\s*\(|GradientTape|value_and_grad|jax\.grad\b")
+
+
+ON_TENSORFLOW = ("horovod", "multiworker")
+"""Engines for Keras of TensorFlow's, in the order in which they are taken if they can run here."""
 
 
 class Keras:
@@ -29,7 +33,10 @@ class Keras:
         )
 
     def default_engine(self, files: Files) -> str:
-        return "horovod" if read(files).backend_name == "tensorflow" else "jax"
+        if read(files).backend_name != "tensorflow":
+            return "jax"
+        ready = (name for name in ON_TENSORFLOW if engines.get(name, "keras").missing() is None)
+        return next(ready, ON_TENSORFLOW[0])
 
     def refused(self, files: Files) -> Refusal | None:
         return already_distributed.refusal(files)
