@@ -19,7 +19,7 @@ CORPUS = sorted((ROOT / "tests" / "corpus").glob("*/train.py"))
 EXAMPLES = [path for path in sorted((ROOT / "examples").glob("*.py")) if path.stem != "demo"]
 PACKAGES = [ROOT / "examples" / "package" / "train.py"]
 PACKAGES += [path for path in CORPUS if len(list(path.parent.glob("**/*.py"))) > 1]
-KERAS = sorted((ROOT / "tests" / "keras" / "corpus" / "keras3").glob("*/train.py"))
+KERAS = sorted((ROOT / "tests" / "keras" / "corpus").glob("keras[23]/*/train.py"))
 SCRIPTS = sorted({*CORPUS, *EXAMPLES, *PACKAGES, *KERAS})
 SINGLE = [path for path in SCRIPTS if path not in PACKAGES]
 

@@ -83,3 +83,11 @@ def test_same_output(
     for name in settings(case).get("saved", []):
         difference = saved_difference(expected_folder / name, folder / name, tolerance)
         assert difference is None, difference
+
+
+def test_alone_with_its_runtime(keras2: Runner, sequential: Sequential, tmp_path: Path) -> None:
+    case = CORPUS / "siamese_triplets"
+    script = write_converted(case, tmp_path / "source", engine="horovod", standalone=True)
+    run = keras2.run(script, tmp_path, [], 2, timeout=200, engine="horovod", hidden=["trainera"])
+    assert run.ok, run.report()
+    assert text_difference(sequential(case)[0], run.output, tolerance_of(case)) is None

@@ -11,6 +11,7 @@ from rewriting import CREW, PATH, before, convert, make_edit, wrap
 
 from trainera.rewrite.apply import FileEdits, apply, apply_all
 from trainera.rewrite.bundle import BEGIN, END, bundle, complaints, crew_sources
+from trainera.rewrite.modules import RUNTIMES
 
 FAKE = {
     "__init__": """\
@@ -196,8 +197,9 @@ def test_local_names_are_no_complaint():
     assert complaints({**FAKE, "other": source}) == []
 
 
-def test_the_real_runtime_keeps_the_rules():
-    assert complaints(crew_sources()) == []
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_the_real_runtimes_keep_the_rules(runtime):
+    assert complaints(crew_sources(runtime)) == []
 
 
 def test_every_part_of_the_real_runtime_can_be_written():

@@ -17,9 +17,8 @@ from trainera.tf_crew.reading import can_enter, entering, leaving
 from trainera.tf_crew.region import Region
 from trainera.tf_crew.sameness import note_batch
 from trainera.tf_crew.state import CREW
-from trainera.tf_crew.trying import is_constant, proves_by_rows
+from trainera.tf_crew.trying import Call, is_constant, proves_by_rows
 
-Call = Callable[..., Any]
 SQUASHING = ("Sigmoid", "Softmax")
 
 
