@@ -12,6 +12,8 @@ from trainera.results import Epoch
 
 DATA_LINE = re.compile(r"^data: (real|generated)\b", re.MULTILINE)
 FIGURE_LINE = re.compile(r"^figure (?P<name>.+?): (?P<value>[-+0-9.eE]+)$", re.MULTILINE)
+PROGRESS = re.compile(r"^.*\d/(?:\d+|Unknown)\b.*/(?:step|epoch)\b.*$", re.MULTILINE)
+"""Lines of Keras's progress bar: ``63/63 - 1s - 9ms/step - accuracy: 0.91 - loss: 0.3``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +33,11 @@ class Measures:
     used_gpus: frozenset[int] = frozenset()
     errors: tuple[str, ...] = ()
 
+    @property
+    def last_metric(self) -> float | None:
+        """After the last epoch, where the framework has kept it."""
+        return self.epochs[-1].metric if self.epochs else None
+
 
 def read_records(folder: Path) -> list[dict[str, Any]]:
     """The record of every worker, the first worker's first."""
@@ -38,8 +45,14 @@ def read_records(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(file.read_text()) for file in files]
 
 
-def measures(records: Sequence[Mapping[str, Any]], metrics: Sequence[float]) -> Measures:
-    """Times are the first worker's: all workers take every step together."""
+def measures(
+    records: Sequence[Mapping[str, Any]], metrics: Sequence[float], metric_name: str
+) -> Measures:
+    """Times are the first worker's: all workers take every step together.
+
+    `metrics` are the figures that the script printed. Where it did not print one an epoch, those
+    that the framework has kept under that name are taken.
+    """
     if not records:
         return Measures(phases_s={}, errors=("no worker left a record",))
     passes = [one for one in records[0]["passes"] if one["end_s"] > one["start_s"]]
@@ -56,7 +69,7 @@ def measures(records: Sequence[Mapping[str, Any]], metrics: Sequence[float]) -> 
     if not training:
         return Measures(phases_s={}, **common)
     validations, tests = _evaluations(passes, training)
-    epochs = _epochs(passes, training, validations, metrics)
+    epochs = _epochs(passes, training, validations, metrics, metric_name)
     return Measures(
         total_s=passes[-1]["end_s"] - passes[0]["start_s"],
         train_s=sum(epoch.train_s for epoch in epochs),
@@ -93,6 +106,7 @@ def _epochs(
     training: Sequence[int],
     validations: Sequence[int],
     metrics: Sequence[float],
+    metric_name: str,
 ) -> tuple[Epoch, ...]:
     each = len(metrics) >= len(training)
     epochs = []
@@ -103,7 +117,7 @@ def _epochs(
             Epoch(
                 train_s=_length_s(passes[number]),
                 validation_s=sum(map(_length_s, own)) if own else None,
-                metric=metrics[index] if each else None,
+                metric=metrics[index] if each else _kept(passes[number], metric_name),
             )
         )
     return tuple(epochs)
@@ -111,11 +125,18 @@ def _epochs(
 
 def _phases(passes: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     names = dict.fromkeys(name for one in passes for name in one["phases_s"])
-    found = {name: sum(one["phases_s"][name] for one in passes) for name in names}
-    if found.get("forward"):  # else the phases were not asked for
+    found = {name: sum(one["phases_s"].get(name, 0.0) for one in passes) for name in names}
+    if found:  # else they were not asked for
         found["other"] = max(0.0, sum(map(_length_s, passes)) - sum(found.values()))
-        return found
-    return {}
+    return found
+
+
+def _kept(one: Mapping[str, Any], name: str) -> float | None:
+    """What the framework found in an epoch: in validation, if there was one, else in training."""
+    figures: dict[str, float] = one["figures"]
+    near = [key for key in figures if name and name in key]  # sparse_categorical_accuracy
+    best = sorted(near, key=lambda key: (not key.startswith("val_"), len(key)))
+    return figures[best[0]] if best else None
 
 
 def _length_s(one: Mapping[str, Any]) -> float:
@@ -124,11 +145,14 @@ def _length_s(one: Mapping[str, Any]) -> float:
 
 
 def metrics_in(pattern: str, text: str) -> list[float]:
-    """Every figure that the script printed and the pattern finds, in order."""
+    """Every figure that the script printed and the pattern finds, in order.
+
+    A progress bar says the same again and again, for parts of an epoch too.
+    """
     if not pattern:
         return []
     found = []
-    for match in re.finditer(pattern, text):
+    for match in re.finditer(pattern, PROGRESS.sub("", text)):
         with suppress(ValueError):  # "0.93." ends a sentence
             found.append(float((match.group(1) or "").rstrip(".")))
     return found

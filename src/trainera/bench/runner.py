@@ -104,7 +104,8 @@ def run_once(run: Run, settings: Settings, meters: Meters, journal: Path | None 
     outputs = (ended.stdout, ended.stderr)
     each = (records.metrics_in(run.subject.metric, output) for output in outputs)
     metrics = next(filter(None, each), [])
-    measured = records.measures(found, metrics)
+    measured = records.measures(found, metrics, run.subject.metric_name)
+    metric = metrics[-1] if metrics else measured.last_metric
     energy: tuple[DeviceEnergy, ...] = ()
     power: Power | None = None
     troubles = list(measured.errors)
@@ -134,8 +135,8 @@ def run_once(run: Run, settings: Settings, meters: Meters, journal: Path | None 
         samples=measured.samples,
         peak_memory_bytes=measured.peak_memory_bytes,
         peak_gpu_memory_bytes=measured.peak_gpu_memory_bytes,
-        metric_name=run.subject.metric_name if metrics else "",
-        metric=metrics[-1] if metrics else None,
+        metric_name="" if metric is None else run.subject.metric_name,
+        metric=metric,
         figures=records.figures_in(ended.stdout),
         energy=energy,
         power=power,
