@@ -1,4 +1,4 @@
-"""MNIST with one hidden layer: 784-192-10, the counterpart of mnist_192_keras.py.
+"""MNIST with one hidden layer: 784-192-10, sigmoid and softmax, batches of 50.
 
 python mnist_192.py --size tiny|small|full
 """
@@ -9,7 +9,7 @@ from torch import nn
 from torch.utils.data import DataLoader
 from workload_data import grey_digits
 
-SIZES = {"tiny": (4000, 1000, 3), "small": (20000, 5000, 5), "full": (60000, 10000, 10)}
+SIZES = {"tiny": (2000, 500, 8), "small": (20000, 5000, 8), "full": (60000, 10000, 8)}
 
 
 def train(model, loader, criterion, optimizer, device):
@@ -39,7 +39,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--size", choices=SIZES, default="tiny")
     parser.add_argument("--epochs", type=int)
-    parser.add_argument("--batch-size", type=int, default=128)
+    parser.add_argument("--batch-size", type=int, default=50)
     parser.add_argument("--lr", type=float, default=0.05)
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
@@ -54,9 +54,9 @@ def main():
     test_loader = DataLoader(test_set, batch_size=500)
 
     model = nn.Sequential(
-        nn.Flatten(), nn.Linear(784, 192), nn.ReLU(), nn.Linear(192, 10)
+        nn.Flatten(), nn.Linear(784, 192), nn.Sigmoid(), nn.Linear(192, 10)
     ).to(device)
-    criterion = nn.CrossEntropyLoss()
+    criterion = nn.CrossEntropyLoss()  # with the softmax in it
     optimizer = torch.optim.SGD(model.parameters(), lr=args.lr, momentum=0.9)
     for epoch in range(1, epochs + 1):
         loss = train(model, train_loader, criterion, optimizer, device)
