@@ -24,6 +24,13 @@ def _engine(files: dict[str, SourceFile], name: str | None) -> Engine:
     return engines.get(name or frameworks.get(framework).default_engine(files), framework)
 
 
+def written_for(path: Path) -> tuple[str, str]:
+    """The framework of a script, and the backend that it chooses, if there is a choice."""
+    files = _files(path)
+    framework = frameworks.of(files)
+    return framework, frameworks.get(framework).backend(files)
+
+
 def plan_script(path: Path, engine: str | None = None, options: Options | None = None) -> Plan:
     """What would change in a script; nothing is written."""
     files = _files(path)

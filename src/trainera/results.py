@@ -47,6 +47,10 @@ class Result:
     workload: str
     strategy: str
     workers: int
+    framework: str = ""
+    """What the script is written for, in words."""
+    task: str = ""
+    """What workloads in several frameworks have in common."""
     kind: Kind = "timed"
     state: State = "done"
     message: str = ""
@@ -67,7 +71,8 @@ class Result:
     test_s: float | None = None
     epochs: tuple[Epoch, ...] = ()
     phases_s: Mapping[str, float] = field(default_factory=dict)
-    """Time within training steps: data, forward, backward with communication, optimizer, other."""
+    """Time within training steps: data, forward, backward with communication, optimizer, other; of
+    Keras data, compile, step, other."""
     meter_s: float | None = None
     """What the hooks that measured the phases cost."""
     samples: int | None = None

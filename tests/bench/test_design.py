@@ -5,13 +5,14 @@ from collections import Counter
 import pytest
 
 from trainera.bench.design import Design, Run, Subject, command_arguments, from_data, plan, settings
+from trainera.bench.platforms import Offer, Platform
 from trainera.bench.strategies import SEQUENTIAL, Strategy, parse, usual
 from trainera.errors import UserError
 
-ENGINES = {"ddp": "torch", "horovod": "torch", "mirrored": "keras"}
+ENGINES = ("ddp", "horovod", "mirrored")
 SUBJECTS = [
-    Subject(name="a", script="a.py", arguments=("--quick",), seed="--seed"),
-    Subject(name="b", script="b.py"),
+    Subject(name="a", script="a.py", arguments=("--quick",), seed="--seed", engines=("ddp",)),
+    Subject(name="b", script="b.py", engines=("ddp",)),
 ]
 TWO = Strategy(engine="ddp", workers=2)
 GROWN = Strategy(engine="ddp", workers=2, batch="per-worker", rate="linear")
@@ -82,9 +83,8 @@ def test_what_a_script_cannot_do_is_left_out() -> None:
         ("a", "ddp 2 per-worker lr linear"),
         ("b", "ddp 2 per-worker lr linear"),
     }
-    micro = Subject(name="m", script="m.py", splits=False)
-    keras = Strategy(engine="mirrored", framework="keras", workers=2)
-    runs = plan([micro, SUBJECTS[0]], [TWO, keras], Design(repetitions=1, warm_up=0))
+    other = Subject(name="k", script="k.py", engines=("mirrored",))
+    runs = plan([other, SUBJECTS[0]], [TWO], Design(repetitions=1, warm_up=0))
     assert [run.cell[:2] for run in runs] == [("a", "ddp 2")]
 
 
@@ -130,10 +130,15 @@ def test_strategies_that_are_none(text: str, message: str) -> None:
 
 
 def test_the_usual_strategies() -> None:
-    engines = {"ddp": "torch", "horovod": "torch"}
-    names = [one.name for one in usual(engines, [1, 2], all_workers=False)]
-    assert names == ["sequential", "ddp 1", "ddp 2", "ddp 2 per-worker", "horovod 2"]
-    names = [one.name for one in usual(engines, [1, 2], all_workers=True)]
+    torch, keras = Platform(framework="torch"), Platform(framework="keras", backend="jax")
+    both = [
+        [Offer(engine=name, platform=torch, grows=True) for name in ("ddp", "horovod")],
+        [Offer(engine="jax", platform=keras)],
+    ]
+    names = [one.name for one in usual(both, [1, 2], all_workers=False)]
+    of_torch = ["ddp 1", "ddp 2", "ddp 2 per-worker", "horovod 2"]
+    assert names == ["sequential", *of_torch, "jax 1", "jax 2"]
+    names = [one.name for one in usual(both[:1], [1, 2], all_workers=True)]
     assert names[-2:] == ["horovod 1", "horovod 2"]
 
 

@@ -20,11 +20,17 @@ def one_pass(dataset: int, start_s: float, end_s: float, steps: int, samples: in
     }
 
 
-def record(passes: list[Any], memory: int = 100, gpus: dict[str, int] | None = None) -> Any:
+def record(
+    passes: list[Any],
+    memory: int = 100,
+    gpus: dict[str, int] | None = None,
+    whole: bool = False,
+) -> Any:
     return {
         "passes": passes,
         "meter_s": 0.01,
         "peak_memory_bytes": memory,
+        "whole": whole,
         "gpus": gpus or {},
         "errors": [],
     }
@@ -63,6 +69,11 @@ def test_workers_add_up_and_the_clock_is_the_first_ones() -> None:
     assert (found.train_s, found.samples) == (2.0, 13)
     assert found.peak_memory_bytes == (1, 2)
     assert (found.peak_gpu_memory_bytes, found.used_gpus) == ((50, 60), {0, 1})
+
+
+def test_samples_that_every_worker_sees_are_counted_once() -> None:
+    each = record([one_pass(0, 0.0, 2.0, 5, samples=7)], whole=True)
+    assert measures([each, each], [], "").samples == 7
 
 
 def test_without_passes_or_records() -> None:

@@ -1,10 +1,10 @@
 """The workloads that come with trainera: plain sequential scripts, and what is known about them."""
 
-import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
 from trainera.bench.design import Subject
+from trainera.bench.platforms import Platform
 from trainera.errors import UserError
 
 SIZES = ("tiny", "small", "full")
@@ -12,6 +12,9 @@ FOLDER = Path(__file__).parents[1] / "workloads"
 
 _ACCURACY = r"accuracy ([0-9.]+)"
 _PERPLEXITY = r"perplexity ([0-9.]+)"
+_TORCH = Platform(framework="torch")
+_JAX = Platform(framework="keras", backend="jax")
+_TENSORFLOW = Platform(framework="keras", backend="tensorflow")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +24,9 @@ class Workload:
     name: str
     title: str
     metric: str = _ACCURACY
-    framework: str = "torch"
+    platform: Platform = _TORCH
+    task: str = ""
+    """The name of the workload in PyTorch that it is the counterpart of."""
     trains: bool = True
     """False for a micro-benchmark, which is not converted."""
 
@@ -37,15 +42,14 @@ class Workload:
             metric=self.metric if self.trains else "",
             metric_name="perplexity" if self.metric == _PERPLEXITY else "accuracy",
             seed="--seed" if self.trains else "",
-            framework=self.framework,
-            splits=self.trains,
+            trains=self.trains,
+            task=f"{self.task or self.name} {size}",
         )
 
-    def missing(self) -> str | None:
-        """What it needs and this Python has not."""
-        if importlib.util.find_spec(self.framework) is None:
-            return f"{self.name} needs {self.framework}, which is not installed"
-        return None
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """What must be importable."""
+        return (*self.platform.modules, "numpy") if self.trains else self.platform.modules
 
 
 WORKLOADS = (
@@ -62,7 +66,43 @@ WORKLOADS = (
     ),
     Workload(name="fish_resnet34", title="fish, ResNet-34"),
     Workload(name="mnist_192", title="MNIST, 784-192-10 in PyTorch"),
-    Workload(name="mnist_192_keras", title="MNIST, 784-192-10 in Keras", framework="keras"),
+    Workload(
+        name="mnist_192_keras",
+        title="MNIST, 784-192-10 in Keras on JAX",
+        platform=_JAX,
+        task="mnist_192",
+    ),
+    Workload(
+        name="mnist_192_tensorflow",
+        title="MNIST, 784-192-10 in Keras on TensorFlow",
+        platform=_TENSORFLOW,
+        task="mnist_192",
+    ),
+    Workload(
+        name="mnist_cnn_keras",
+        title="MNIST, small CNN in Keras on JAX",
+        platform=_JAX,
+        task="mnist_cnn",
+    ),
+    Workload(
+        name="cifar10_cnn_keras",
+        title="CIFAR-10, medium CNN in Keras on JAX",
+        platform=_JAX,
+        task="cifar10_cnn",
+    ),
+    Workload(
+        name="imdb_transformer_keras",
+        title="IMDB, small transformer in Keras on JAX",
+        platform=_JAX,
+        task="imdb_transformer",
+    ),
+    Workload(
+        name="wikitext_transformer_keras",
+        title="WikiText, transformer language model in Keras on JAX",
+        metric=_PERPLEXITY,
+        platform=_JAX,
+        task="wikitext_transformer",
+    ),
     Workload(name="micro_matmul", title="matrix products", trains=False),
     Workload(name="micro_convolution", title="training step of a convolution", trains=False),
 )

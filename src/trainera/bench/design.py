@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -25,10 +26,16 @@ class Subject:
     """The option that sets the seed: it then changes from block to block, alike for all."""
     own_folder: bool = True
     """Whether it runs in a folder of its own, or where the user is."""
-    framework: str = "torch"
-    """Whose engines can take it."""
-    splits: bool = True
+    trains: bool = True
     """False for a micro-benchmark, which has nothing to make parallel."""
+    engines: tuple[str, ...] = ()
+    """Those that can take it here."""
+    framework: str = ""
+    """What it is written for, in words: ``Keras on JAX``."""
+    task: str = ""
+    """What it has in common with its counterparts in other frameworks."""
+    python: str = sys.executable
+    """The program that runs it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +80,8 @@ class Run:
 def from_data(data: Mapping[str, Any]) -> Run:
     """The run that `as_data` wrote."""
     subject = dict(data["subject"])
-    subject["arguments"] = tuple(subject["arguments"])
+    for name in ("arguments", "engines"):
+        subject[name] = tuple(subject[name])
     return Run(
         subject=Subject(**subject),
         strategy=Strategy(**data["strategy"]),
@@ -96,7 +104,7 @@ def plan(
         (subject, strategy, setting)
         for subject in subjects
         for strategy in strategies
-        if _possible(subject, strategy)
+        if strategy.engine is None or strategy.engine in subject.engines
         for setting in settings(design.factors, design.fraction)
     ]
     runs: list[Run] = []
@@ -147,11 +155,6 @@ def _blocks(design: Design) -> list[Kind]:
             blocks.append("energy")
             due.pop(0)
     return blocks
-
-
-def _possible(subject: Subject, strategy: Strategy) -> bool:
-    fits = subject.splits and subject.framework == strategy.framework
-    return strategy.engine is None or fits
 
 
 def command_arguments(run: Run) -> tuple[str, ...]:

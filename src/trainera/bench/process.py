@@ -3,7 +3,6 @@
 import os
 import select
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from trainera.bench import hooks
+from trainera.bench.design import Subject
 from trainera.bench.hooks import meter
 from trainera.bench.strategies import Strategy
 from trainera.launch.devices import keep_memory
@@ -65,12 +65,12 @@ def environment(
     return found
 
 
-def command(script: str, strategy: Strategy, arguments: Sequence[str]) -> list[str]:
+def command(subject: Subject, strategy: Strategy, arguments: Sequence[str]) -> list[str]:
     """The script by itself, or through ``trainera run``: what is measured is what users run."""
     if strategy.engine is None:
-        return [sys.executable, script, *arguments]
+        return [subject.python, subject.script, *arguments]
     chosen = ["--engine", strategy.engine, "-n", str(strategy.workers), *strategy.options]
-    return [sys.executable, "-m", "trainera", "run", script, *chosen, "--", *arguments]
+    return [subject.python, "-m", "trainera", "run", subject.script, *chosen, "--", *arguments]
 
 
 def run_process(

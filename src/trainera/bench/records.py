@@ -36,7 +36,7 @@ class Measures:
     @property
     def last_metric(self) -> float | None:
         """After the last epoch, where the framework has kept it."""
-        return self.epochs[-1].metric if self.epochs else None
+        return next((one.metric for one in reversed(self.epochs) if one.metric is not None), None)
 
 
 def read_records(folder: Path) -> list[dict[str, Any]]:
@@ -78,7 +78,10 @@ def measures(
         epochs=epochs,
         phases_s=_phases([passes[number] for number in training]),
         samples=sum(
-            one["samples"] for record in records for one in record["passes"] if one["steps"]
+            one["samples"]
+            for record in (records[:1] if records[0]["whole"] else records)
+            for one in record["passes"]
+            if one["steps"]
         ),
         **common,
     )

@@ -4,16 +4,17 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from trainera.bench.catalogue import SIZES, WORKLOADS, find_workload
 from trainera.bench.design import Design, Run, Subject, plan
+from trainera.bench.platforms import Offer, Platform, Pythons
 from trainera.bench.runner import Settings
 from trainera.bench.strategies import Strategy, parse, usual
-from trainera.errors import UserError
+from trainera.errors import Status, UserError
 from trainera.read.source import file
 
 
@@ -44,6 +45,8 @@ class Request:
     """The option by which a script of the user's is told its seed, for example ``--seed``."""
     arguments: tuple[str, ...] = ()
     """Arguments of a script of the user's."""
+    python: Mapping[str, str] = field(default_factory=dict)
+    """Programs that run scripts instead of this Python, by framework or backend."""
     factors: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     fraction: int = 1
 
@@ -113,6 +116,7 @@ _REAL = ("cool_down_s", "timeout_s", "watts_per_core")
 _LEAST = {"cool_down_s": 0, "timeout_s": 0.01, "watts_per_core": 0, "threads": 1,
           "energy_runs": 0, "warm_up": 0}  # fmt: skip
 _LISTS = ("workloads", "engines", "workers", "strategies", "arguments")
+_NOT_TEXT = (*_WHOLE, *_REAL, *_LISTS, "phases", "factors", "python")
 
 
 def _checked(path: Path, name: str, value: Any) -> Any:
@@ -123,12 +127,14 @@ def _checked(path: Path, name: str, value: Any) -> Any:
             return tuple(value)
     if name == "factors" and isinstance(value, dict) and all(map(_are_levels, value.values())):
         return {option: tuple(map(str, levels)) for option, levels in value.items()}
+    if name == "python" and isinstance(value, dict):
+        return {key: str(path) for key, path in value.items()}
     whole = isinstance(value, int) and not isinstance(value, bool)
     good = (
         (name in _WHOLE and whole)
         or (name in _REAL and (whole or isinstance(value, float)))
         or (name == "phases" and isinstance(value, bool))
-        or (name not in (*_WHOLE, *_REAL, *_LISTS, "phases", "factors") and isinstance(value, str))
+        or (name not in _NOT_TEXT and isinstance(value, str))
     )
     if not good:
         raise UserError(f"{path}: {name} = {value!r} is not of the kind that {name} has")
@@ -142,12 +148,17 @@ def _are_levels(value: Any) -> bool:
 
 
 def work_out(
-    request: Request, installed: Mapping[str, str], known: Mapping[str, str], *, meters: bool
+    request: Request,
+    offers: Sequence[Offer],
+    pythons: Pythons,
+    written_for: Callable[[Path], Platform],
+    *,
+    meters: bool,
 ) -> Experiment:
     """The runs of a request.
 
-    `known` are the engines that there are, `installed` those that can run here, each with its
-    framework; `meters` says whether energy can be measured.
+    `offers` are the engines that there are, those to compare others with first; `written_for` tells
+    of a script what it trains with; `meters` says whether energy can be measured.
     """
     if request.size not in SIZES:
         raise UserError(f"size '{request.size}': there is {', '.join(SIZES)}")
@@ -158,7 +169,10 @@ def work_out(
     if not request.workers or any(one < 1 for one in request.workers):
         raise UserError("numbers of workers are 1 or more")
     notes: list[str] = []
-    subjects = _subjects(request, notes)
+    found = _subjects(request, pythons, written_for, notes)
+    strategies = _strategies(request, offers, [platform for _, platform in found])
+    notes += _left_out(request, offers, strategies, found)
+    subjects = [_with_engines(subject, platform, offers) for subject, platform in found]
     own = any(not subject.own_folder for subject in subjects)
     usually = OWN_SCRIPT if own else DEFAULTS[request.size]
     energy_runs = usually.energy_runs if request.energy_runs is None else request.energy_runs
@@ -176,7 +190,7 @@ def work_out(
     cool_down_s = usually.cool_down_s if request.cool_down_s is None else request.cool_down_s
     return Experiment(
         request=request,
-        runs=plan(subjects, _strategies(request, installed, known), design),
+        runs=plan(subjects, strategies, design),
         settings=Settings(
             phases=request.phases,
             threads=request.threads,
@@ -188,23 +202,41 @@ def work_out(
     )
 
 
-def _subjects(request: Request, notes: list[str]) -> list[Subject]:
-    if not request.workloads:
-        missing = [reason for one in WORKLOADS if (reason := one.missing()) is not None]
-        notes += missing
-        return [one.subject(request.size) for one in WORKLOADS if one.missing() is None]
+def _subjects(
+    request: Request,
+    pythons: Pythons,
+    written_for: Callable[[Path], Platform],
+    notes: list[str],
+) -> list[tuple[Subject, Platform]]:
+    """What is trained, each with what it is written for."""
     found = []
-    for name in request.workloads:
+    for name in request.workloads or tuple(one.name for one in WORKLOADS):
         if name.endswith(".py") or Path(name).is_file():
-            found.append(_own_script(name, request))
+            subject = _own_script(name, request)
+            platform = written_for(Path(name))
+            modules = platform.modules
+        else:
+            workload = find_workload(name)
+            subject, platform = workload.subject(request.size), workload.platform
+            modules = workload.modules
+        absent = pythons.lacks(platform, modules)
+        if absent:
+            way_out = pythons.way_out(platform)
+            reason = f"{name} needs {' and '.join(absent)}: install it, {way_out}"
+            if request.workloads:
+                raise UserError(reason, Status.FAILED)
+            notes.append(f"left out: {reason}")
             continue
-        workload = find_workload(name)
-        if (reason := workload.missing()) is not None:
-            raise UserError(reason)
-        found.append(workload.subject(request.size))
-    if len({subject.name for subject in found}) < len(found):
+        python = pythons.of(platform)
+        found.append((replace(subject, python=python, framework=platform.title), platform))
+    if len({subject.name for subject, _ in found}) < len(found):
         raise UserError("two scripts of one name cannot be told apart in the results — rename one")
     return found
+
+
+def _with_engines(subject: Subject, platform: Platform, offers: Sequence[Offer]) -> Subject:
+    takers = [one for one in offers if one.missing is None and one.platform.takes(platform)]
+    return replace(subject, engines=tuple(one.engine for one in takers) if subject.trains else ())
 
 
 def _own_script(name: str, request: Request) -> Subject:
@@ -238,13 +270,58 @@ def _name_in(metric: str) -> str:
 
 
 def _strategies(
-    request: Request, installed: Mapping[str, str], known: Mapping[str, str]
-) -> Sequence[Strategy]:
+    request: Request, offers: Sequence[Offer], platforms: Sequence[Platform]
+) -> list[Strategy]:
+    """What was asked for; else every engine that some of the scripts can be trained with here."""
+    known = dict.fromkeys(one.engine for one in offers)
     if request.strategies:
-        found = [parse(one, known) for one in request.strategies]
-    else:
-        for engine in request.engines:
-            parse(f"{engine}:1", known)
-        chosen = {engine: known[engine] for engine in request.engines}
-        found = usual(chosen or installed, request.workers, all_workers=bool(chosen))
-    return list(dict.fromkeys(found))
+        return list(dict.fromkeys(parse(one, known) for one in request.strategies))
+    for engine in request.engines:
+        parse(f"{engine}:1", known)
+    chosen = [
+        [
+            one
+            for one in offers
+            if one.platform.takes(platform)
+            and (one.engine in request.engines if request.engines else one.missing is None)
+        ]
+        for platform in dict.fromkeys(platforms)
+    ]
+    return usual(chosen, request.workers, all_workers=bool(request.engines))
+
+
+def _left_out(
+    request: Request,
+    offers: Sequence[Offer],
+    strategies: Sequence[Strategy],
+    subjects: Sequence[tuple[Subject, Platform]],
+) -> list[str]:
+    """Which engines are not tried on which scripts, and why.
+
+    Where an engine was asked for and would take one of the scripts, but can run none here, that is
+    an error.
+    """
+    notes = []
+    asked = (*request.engines, *(one.engine for one in strategies if request.strategies))
+    for engine in dict.fromkeys(one.engine for one in strategies if one.engine is not None):
+        own = [one for one in offers if one.engine == engine]
+        reasons: dict[str, list[str]] = {}
+        tried = False
+        for subject, platform in subjects:
+            fitting = [one for one in own if one.platform.takes(platform)]
+            if not subject.trains:
+                continue
+            if not fitting:
+                titles = " and ".join(dict.fromkeys(one.platform.title for one in own))
+                reason = f"it is for {titles}"
+            elif fitting[0].missing is not None:
+                reason = fitting[0].missing
+            else:
+                tried = True
+                continue
+            reasons.setdefault(reason, []).append(f"{subject.name} ({platform.title})")
+        missing = [one.missing for one in own if one.missing in reasons]
+        if engine in asked and not tried and missing:
+            raise UserError(str(missing[0]), Status.FAILED)
+        notes += [f"{engine} is not tried on {', '.join(n)}: {why}" for why, n in reasons.items()]
+    return notes

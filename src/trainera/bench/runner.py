@@ -84,7 +84,7 @@ def run_once(run: Run, settings: Settings, meters: Meters, journal: Path | None 
         folder = Path(name)
         (folder / "records").mkdir()
         (folder / "work").mkdir()
-        words = command(run.subject.script, run.strategy, command_arguments(run))
+        words = command(run.subject, run.strategy, command_arguments(run))
         surroundings = environment(
             folder / "records",
             script=run.strategy.engine is None,
@@ -116,6 +116,8 @@ def run_once(run: Run, settings: Settings, meters: Meters, journal: Path | None 
         energy = estimate(ended.cpu_s, settings.watts_per_core)
     return Result(
         workload=run.subject.name,
+        framework=run.subject.framework,
+        task=run.subject.task,
         strategy=run.strategy.name,
         workers=run.strategy.workers,
         batch=run.strategy.batch,
@@ -160,6 +162,8 @@ def _verdict(run: Run, ended: Ended, timeout_s: float | None) -> tuple[State, st
 def _ended_early(run: Run, state: State, message: str, ended: Ended | None = None) -> Result:
     return Result(
         workload=run.subject.name,
+        framework=run.subject.framework,
+        task=run.subject.task,
         strategy=run.strategy.name,
         workers=run.strategy.workers,
         batch=run.strategy.batch,

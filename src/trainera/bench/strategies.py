@@ -1,9 +1,10 @@
 """Strategies: an engine, a number of workers, and what becomes of the batch."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from trainera.bench.platforms import Offer
 from trainera.errors import UserError
 
 Batch = Literal["global", "per-worker"]
@@ -22,7 +23,6 @@ class Strategy:
 
     engine: str | None = None
     """None: the script as it is, in one process."""
-    framework: str = "torch"
     workers: int = 1
     batch: Batch = "global"
     """Whether the batch is shared among the workers or each gets one of that size."""
@@ -60,11 +60,8 @@ class Strategy:
 SEQUENTIAL = Strategy()
 
 
-def parse(text: str, engines: Mapping[str, str]) -> Strategy:
-    """The strategy that a user wrote as ``ddp:2:per-worker:linear``.
-
-    `engines` are those that there are, with the framework of each.
-    """
+def parse(text: str, engines: Collection[str]) -> Strategy:
+    """The strategy that a user wrote as ``ddp:2:per-worker:linear``, of these `engines`."""
     engine, *rest = text.strip().split(":")
     if engine == "sequential" and not rest:
         return SEQUENTIAL
@@ -99,7 +96,6 @@ def parse(text: str, engines: Mapping[str, str]) -> Strategy:
         )
     return Strategy(
         engine=engine,
-        framework=engines[engine],
         workers=workers,
         batch=batch,
         rate=rate,
@@ -118,20 +114,20 @@ def number_of_workers(text: str) -> int:
 
 
 def usual(
-    engines: Mapping[str, str], workers: Sequence[int], *, all_workers: bool
+    platforms: Iterable[Sequence[Offer]], workers: Sequence[int], *, all_workers: bool
 ) -> list[Strategy]:
-    """Sequential, then the engines on the numbers of workers.
+    """Sequential, then the engines of each platform on the numbers of workers.
 
-    For the first engine and the most workers also with the batch that grows: the figure that others
-    publish, and what it costs in accuracy. Engines after the first are tried on the most workers
-    only, unless `all_workers`.
+    For the first engine of a platform and the most workers also with the batch that grows: the
+    figure that others publish, and what it costs in accuracy. Engines after the first are tried on
+    the most workers only, unless `all_workers`.
     """
     found = [SEQUENTIAL]
     most = max(workers)
-    for number, (engine, framework) in enumerate(engines.items()):
-        tried = workers if number == 0 or all_workers else [most]
-        found += [Strategy(engine=engine, framework=framework, workers=one) for one in tried]
-        if number == 0 and most > 1:
-            grown = Strategy(engine=engine, framework=framework, workers=most, batch="per-worker")
-            found.append(grown)
-    return found
+    for offers in platforms:
+        for number, offer in enumerate(offers):
+            tried = workers if number == 0 or all_workers else [most]
+            found += [Strategy(engine=offer.engine, workers=one) for one in tried]
+            if number == 0 and most > 1 and offer.grows:
+                found.append(Strategy(engine=offer.engine, workers=most, batch="per-worker"))
+    return list(dict.fromkeys(found))

@@ -71,6 +71,9 @@ class Comparison:
     """All strategies on one workload in one setting of the other factors."""
 
     workload: str
+    framework: str
+    task: str
+    """What it has in common with other workloads; empty for scripts of users."""
     setting: Mapping[str, str]
     reference: str
     data: str
@@ -137,6 +140,8 @@ def _compare(
     target = _target(timed.get(reference, ()), metric_name)
     return Comparison(
         workload=workload,
+        framework=results[0].framework,
+        task=results[0].task,
         setting=setting,
         reference=reference,
         data=", ".join(sorted({one.data for one in results if one.data})),

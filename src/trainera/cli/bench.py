@@ -29,6 +29,7 @@ EPILOG = """\
   trainera bench                          all workloads, tiny, once
   trainera bench mnist_cnn --size small   one workload, five times
   trainera bench train.py -n 1,2 --metric 'accuracy ([0-9.]+)' -- --epochs 2
+  trainera bench mnist_192 mnist_192_keras --python keras=…/bin/python
   trainera bench --config experiment.toml --dry-run
   trainera report                         what came out, as one HTML file
 
@@ -103,6 +104,14 @@ def bench(
     fraction: Annotated[
         int | None, typer.Option(help="Only 1 in so many combinations of the factors.")
     ] = None,
+    python: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FRAMEWORK=PATH",
+            help="The Python that runs scripts of torch, keras, or Keras on jax or tensorflow; "
+            "trainera must be installed there.",
+        ),
+    ] = None,
     threads: Annotated[int | None, typer.Option(help="Threads of each process.")] = None,
     timeout_s: Annotated[
         float | None, typer.Option("--timeout", metavar="S", help="End a run that takes longer.")
@@ -153,6 +162,7 @@ def bench(
         "cool_down_s": cool_down_s,
         "factors": _factors(factor),
         "fraction": fraction,
+        "python": _pythons(python),
         "threads": threads,
         "timeout_s": timeout_s,
         "metric": metric,
@@ -184,22 +194,14 @@ def bench(
 
 
 def _experiment(config: Path | None, given: Mapping[str, Any]) -> "Experiment":
-    from trainera import engines
     from trainera.bench.energy import find_meters
+    from trainera.bench.platforms import Pythons
     from trainera.bench.request import Request, read_request, work_out
+    from trainera.cli.offers import offers, written_for
 
     request = Request(**{**({} if config is None else read_request(config)), **given})
-    known = {name: engines.get(name) for name in engines.names("torch")}
-    missing = {name: engine.missing() for name, engine in known.items()}
-    for name in (*request.engines, *(one.partition(":")[0] for one in request.strategies)):
-        reason = missing.get(name)
-        if reason is not None:
-            raise UserError(reason, Status.FAILED)
-    frameworks = {name: engine.framework for name, engine in known.items()}
-    # The engine that every installation has comes first: the others are compared with it.
-    order = sorted(frameworks, key=lambda name: (name != "ddp", name))
-    installed = {name: frameworks[name] for name in order if missing[name] is None}
-    return work_out(request, installed, frameworks, meters=bool(find_meters()))
+    pythons = Pythons(request.python)
+    return work_out(request, offers(pythons), pythons, written_for, meters=bool(find_meters()))
 
 
 def _measure(
@@ -256,11 +258,12 @@ def _print_plan(experiment: "Experiment", path: Path) -> None:
     if path.is_file():
         with Store(path, create=False) as store:
             known = store.results()
-    print("run  block  kind     workload               strategy")
+    width = max(len(run.subject.name) for run in experiment.runs)
+    print(f"run  block  kind     {'workload':<{width}}  strategy")
     for number, run in enumerate(experiment.runs, start=1):
         levels = " ".join(f"{name} {level}" for name, level in run.setting.items())
         print(
-            f"{number:>3}  {run.block:>5}  {run.kind:<7}  {run.subject.name:<21}  "
+            f"{number:>3}  {run.block:>5}  {run.kind:<7}  {run.subject.name:<{width}}  "
             f"{run.strategy.name} {levels}".rstrip()
         )
     pauses_s = experiment.settings.cool_down_s * (len(experiment.runs) - 1)
@@ -312,4 +315,14 @@ def _factors(texts: list[str] | None) -> dict[str, tuple[str, ...]] | None:
         if not equals or not values:
             raise UserError(f"--factor '{text}': write OPTION=A,B, for example --lr=0.1,0.01")
         found[name] = values
+    return found
+
+
+def _pythons(texts: list[str] | None) -> dict[str, str] | None:
+    if not texts:
+        return None
+    found = dict(text.partition("=")[::2] for text in texts)
+    for key, path in found.items():
+        if not path:
+            raise UserError(f"--python {key}: write FRAMEWORK=PATH, for example keras=bin/python")
     return found

@@ -124,6 +124,8 @@ def say_what_came_out(store: Path, experiment: int) -> None:
 
 
 def _say_verdicts(found: "Document") -> None:
+    for group in found.frameworks:
+        render.say(f"{group.title}: {group.text}")
     for section in found.sections:
         render.say(f"{section.comparison.title}: {section.verdict.text}")
         for remark in section.verdict.remarks:

@@ -2,7 +2,7 @@
 
 import importlib.util
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 CREW = "from trainera import crew"
@@ -69,10 +69,17 @@ class Engine:
         lines = [line for phrase in self.phrases for line in phrase.imports]
         return frozenset(re.split(r"[ .]", line)[-1] for line in lines)
 
-    def missing(self) -> str | None:
-        """What stands in the way of running it here, with the way out; None if nothing does."""
-        absent = [module for module in self.needs if importlib.util.find_spec(module) is None]
+    def missing(self, lacks: Callable[[Sequence[str]], list[str]] | None = None) -> str | None:
+        """What stands in the way of running it, with the way out; None if nothing does.
+
+        `lacks` tells which modules cannot be imported, if another Python than this one is meant.
+        """
+        absent = (lacks or _lacks)(self.needs)
         if not absent:
             return None
         is_not = "which is not" if len(absent) == 1 else "which are not"
         return f"{self.title} needs {' and '.join(absent)}, {is_not} installed: {self.get}"
+
+
+def _lacks(modules: Sequence[str]) -> list[str]:
+    return [module for module in modules if importlib.util.find_spec(module) is None]

@@ -19,6 +19,9 @@ class Framework(Protocol):
     def uses(self, files: Files) -> bool:
         """Whether a script is written for it."""
 
+    def backend(self, files: Files) -> str:
+        """What a script has it compute with; empty where it leaves that open."""
+
     def default_engine(self, files: Files) -> str:
         """What a script is converted for unless the user says."""
 

@@ -32,8 +32,11 @@ class Keras:
             b".backward(" in one for one in sources
         )
 
+    def backend(self, files: Files) -> str:
+        return read(files).backend_name
+
     def default_engine(self, files: Files) -> str:
-        if read(files).backend_name != "tensorflow":
+        if self.backend(files) != "tensorflow":
             return "jax"
         ready = (name for name in ON_TENSORFLOW if engines.get(name, "keras").missing() is None)
         return next(ready, ON_TENSORFLOW[0])

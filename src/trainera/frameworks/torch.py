@@ -45,6 +45,9 @@ class Torch:
     def uses(self, files: Files) -> bool:
         return any(map(self.trains, files.values()))
 
+    def backend(self, files: Files) -> str:
+        return ""
+
     def default_engine(self, files: Files) -> str:
         return "ddp"
 

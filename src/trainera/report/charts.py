@@ -13,7 +13,8 @@ from trainera.bench.summary import Comparison, Row
 from trainera.report import parts
 from trainera.results import Result
 
-PHASES = ("data", "forward", "backward", "optimizer", "other")
+PHASES = ("data", "compile", "forward", "backward", "optimizer", "step", "other")
+"""Of PyTorch and of Keras, which takes a step as one."""
 PHASE_TITLES = {"backward": "backward and communication"}
 
 
@@ -128,6 +129,7 @@ def _phases(comparison: Comparison) -> _Drawing | None:
     if not data:
         return None
     titles = [PHASE_TITLES.get(name, name) for name in PHASES]
+    shown = [title for title in titles if any(one["phase"] == title for one in data)]
 
     def draw(width: int) -> Any:
         import altair
@@ -138,7 +140,7 @@ def _phases(comparison: Comparison) -> _Drawing | None:
             .encode(
                 y=parts.strategy_axis(altair, comparison),
                 x=altair.X("seconds:Q", title="seconds in training steps", stack="zero"),
-                color=parts.colour_legend(altair, "phase:N", titles, width),
+                color=parts.colour_legend(altair, "phase:N", shown, width, titles),
                 order="order:Q",
             )
             .properties(width=width, height=parts.height_of(len(comparison.rows)))

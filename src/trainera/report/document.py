@@ -9,8 +9,10 @@ from math import isfinite
 from typing import Any
 
 from trainera import __version__
-from trainera.bench.statistics import Estimate
 from trainera.bench.summary import Comparison, Row, compare
+from trainera.report import frameworks
+from trainera.report.frameworks import SideBySide, side_by_side
+from trainera.report.text import DASH, figure, with_interval
 from trainera.report.verdict import Verdict, judge
 from trainera.results import Result
 
@@ -28,6 +30,7 @@ class Document:
     """All that a report holds."""
 
     title: str
+    frameworks: tuple[SideBySide, ...]
     sections: tuple[Section, ...]
     results: tuple[Result, ...]
     request: Mapping[str, Any]
@@ -48,6 +51,7 @@ def document(
     comparisons = compare(results, reference)
     return Document(
         title=title,
+        frameworks=side_by_side(comparisons),
         sections=tuple(Section(comparison=one, verdict=judge(one)) for one in comparisons),
         results=tuple(results),
         request=request or {},
@@ -91,20 +95,20 @@ def cells(row: Row) -> list[str]:
     return [
         row.strategy,
         str(row.runs),
-        _figure(row.time_s.value),
-        _with_interval(row.speedup),
+        figure(row.time_s.value),
+        with_interval(row.speedup),
         f"{row.efficiency:.3f}",
-        _with_interval(row.train_speedup),
-        _figure(row.train_efficiency),
-        _with_interval(row.one_worker_speedup),
-        _figure(row.samples_per_s),
-        _figure(row.metric, digits=4),
-        _figure(row.time_to_target_s),
-        _figure(None if memory is None else memory / 2**20),
-        _figure(_kilo(row.energy_j)) + (source if row.energy_j is not None else ""),
-        _figure(_kilo(row.energy_with_idle_j)),
-        _figure(row.edp),
-        _figure(row.edp_with_idle),
+        with_interval(row.train_speedup),
+        figure(row.train_efficiency),
+        with_interval(row.one_worker_speedup),
+        figure(row.samples_per_s),
+        figure(row.metric, digits=4),
+        figure(row.time_to_target_s),
+        figure(None if memory is None else memory / 2**20),
+        figure(_kilo(row.energy_j)) + (source if row.energy_j is not None else ""),
+        figure(_kilo(row.energy_with_idle_j)),
+        figure(row.edp),
+        figure(row.edp_with_idle),
     ]
 
 
@@ -119,27 +123,8 @@ def table(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
     return [titles[number] for number in kept], [[row[number] for number in kept] for row in rows]
 
 
-DASH = "–"
-
-
-def _figure(value: float | None, digits: int = 3) -> str:
-    if value is None:
-        return DASH
-    if abs(value) >= 1000:
-        return f"{value:,.0f}".replace(",", "\u202f")
-    return f"{value:.{digits}g}"
-
-
 def _kilo(value: float | None) -> float | None:
     return None if value is None else value / 1000
-
-
-def _with_interval(value: Estimate | None) -> str:
-    if value is None:
-        return DASH
-    if value.low is None or value.high is None or value.low == value.high:
-        return f"{value.value:.2f}"
-    return f"{value.value:.2f} ({value.low:.2f}–{value.high:.2f})"
 
 
 def figures(comparison: Comparison) -> dict[str, dict[str, float]]:
@@ -160,6 +145,10 @@ def figures(comparison: Comparison) -> dict[str, dict[str, float]]:
 
 def as_markdown(report: Document) -> str:
     lines = [f"# {_plain(report.title)}", ""]
+    for group in report.frameworks:
+        lines += [f"## {_plain(group.title)}, frameworks side by side", "", _plain(group.text), ""]
+        titles, rows = frameworks.table(group)
+        lines += [_row(titles), _row(["---"] * len(titles)), *map(_row, rows), ""]
     for section in report.sections:
         comparison = section.comparison
         lines += [f"## {_plain(comparison.title)}", "", f"**{_plain(section.verdict.text)}**", ""]
@@ -179,7 +168,7 @@ def as_csv(report: Document) -> str:
     phases = sorted({name for one in report.results for name in one.phases_s})
     levels = sorted({name for one in report.results for name in one.setting})
     plain = (
-        "workload strategy workers batch kind block state data wall_s total_s train_s "
+        "workload framework strategy workers batch kind block state data wall_s total_s train_s "
         "validation_s test_s samples samples_per_s metric_name metric meter_s"
     ).split()
     file = io.StringIO()
@@ -211,6 +200,9 @@ def as_json(report: Document) -> str:
             "created": report.created,
             "machine": report.machine,
             "request": report.request,
+            "frameworks": [
+                {"task": group.title, "text": group.text} for group in report.frameworks
+            ],
             "verdicts": [
                 {
                     "workload": section.comparison.title,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from trainera import __version__
+from trainera.report import frameworks
 from trainera.report.charts import charts
 from trainera.report.document import Document, as_csv, as_json, figures, table
 
@@ -43,11 +44,26 @@ def as_html(report: Document) -> str:
                 "intervals": section.comparison.has_intervals,
             }
         )
+    groups = []
+    for group in report.frameworks:
+        titles, rows = frameworks.table(group)
+        drawn_one = frameworks.chart(group)
+        pictures = [(drawn_one, Markup(drawn_one.wide), Markup(drawn_one.narrow))]
+        groups.append(
+            {
+                "title": group.title,
+                "text": group.text,
+                "titles": titles,
+                "rows": rows,
+                "charts": pictures,
+            }
+        )
     page = environment.get_template("page.html.j2")
     return page.render(
         title=report.title,
         created=report.created,
         version=__version__,
+        groups=groups,
         sections=sections,
         machine=_flat(report.machine),
         request=_flat(report.request),

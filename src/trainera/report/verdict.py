@@ -108,7 +108,7 @@ def _but_behind(comparison: Comparison, row: Row) -> str:
 
 
 def _margin(comparison: Comparison, slower: Row, faster: Row) -> Estimate:
-    return ratio(_times(comparison, slower), _times(comparison, faster))
+    return ratio(times(comparison, slower), times(comparison, faster))
 
 
 def _leads(margin: Estimate) -> bool:
@@ -116,7 +116,8 @@ def _leads(margin: Estimate) -> bool:
     return margin.excludes(1.0) and margin.value > 1.0
 
 
-def _times(comparison: Comparison, row: Row) -> list[tuple[int, float]]:
+def times(comparison: Comparison, row: Row) -> list[tuple[int, float]]:
+    """Those of a strategy, by block."""
     return [
         (one.block, one.time_s)
         for one in comparison.results

@@ -73,6 +73,8 @@ class Meter:
         """Whether the phases of a step are wanted."""
         self.suspended = False
         """Whether another framework is at work, whose batches may come from this one's loaders."""
+        self.whole = False
+        """Whether every worker is given the whole batch, and counts all of its samples."""
         self.gpu_memory: list[Callable[[], dict[int, int]]] = []
         self.synchronise: Callable[[], None] | None = None
         self.journal: Any = None
@@ -235,6 +237,7 @@ def _write(meter: Meter, path: Path, pid: int) -> None:
         ],
         "meter_s": _cost_s(meter),
         "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
+        "whole": meter.whole,
         "gpus": gpus,
         "errors": meter.errors,
     }

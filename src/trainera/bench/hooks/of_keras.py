@@ -33,6 +33,7 @@ _BATCH_SIZE = 32
 def hook(keras: "Any", meter: "Meter", after_import: "Callable[..., None]") -> None:
     """Puts the hooks in, once Keras has been imported."""
     hooks = _OnJax(meter) if keras.backend.backend() == "jax" else _Hooks(meter)
+    meter.whole = True
     network, callbacks = keras.Model, keras.callbacks.CallbackList
     network.fit = hooks.fitting(network.fit)
     for name in ("evaluate", "predict"):
