@@ -8,11 +8,13 @@ from typing import Literal
 
 import pytest
 
+from tests.keras.environments import python_of
 from trainera.bench.catalogue import FOLDER, WORKLOADS, Workload
-from trainera.pipeline import convert_script
+from trainera.pipeline import convert_script, written_for
 from trainera.plan import Options
 
-TORCH = [one for one in WORKLOADS if one.framework == "torch" and one.trains]
+TORCH = [one for one in WORKLOADS if one.platform.framework == "torch" and one.trains]
+KERAS = [one for one in WORKLOADS if one.platform.framework == "keras"]
 
 
 @pytest.mark.parametrize("engine", ["ddp", "horovod"])
@@ -26,15 +28,31 @@ def test_a_workload_converts(
     assert converted
 
 
+@pytest.mark.parametrize("workload", KERAS, ids=lambda one: one.name)
+def test_a_workload_in_keras_converts(workload: Workload) -> None:
+    engine = {"jax": "jax", "tensorflow": "horovod"}[workload.platform.backend]
+    plan, converted = convert_script(workload.script, engine)
+    assert not plan.refusals
+    assert converted
+
+
+@pytest.mark.parametrize("workload", WORKLOADS, ids=lambda one: one.name)
+def test_the_catalogue_says_what_a_script_is_written_for(workload: Workload) -> None:
+    said = workload.platform.framework, workload.platform.backend
+    assert written_for(workload.script) == said
+    assert not workload.task or workload.task in {one.name for one in TORCH}
+
+
 def test_every_script_is_in_the_catalogue() -> None:
-    known = {one.name for one in WORKLOADS} | {"workload_data", "fish_preprocess"}
+    known = {one.name for one in WORKLOADS}
+    known |= {"workload_arrays", "workload_data", "fish_preprocess"}
     assert {path.stem for path in FOLDER.glob("*.py")} == known
 
 
-def run(folder: Path, code: str, data: Path | None = None) -> str:
+def run(folder: Path, code: str, data: Path | None = None, python: str = sys.executable) -> str:
     environment = {"TRAINERA_DATA": str(data), "HOME": str(folder)} if data else {}
     done = subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(FOLDER)!r})\n{code}"],
+        [python, "-c", f"import sys; sys.path.insert(0, {str(FOLDER)!r})\n{code}"],
         cwd=folder,
         env={"PATH": "/usr/bin:/bin", "HOME": str(folder), "OMP_NUM_THREADS": "1"} | environment,
         capture_output=True,
@@ -107,3 +125,28 @@ def test_micro_benchmarks_print_figures(name: str, tmp_path: Path) -> None:
     lines = run(tmp_path, code).splitlines()
     assert lines
     assert all(line.startswith("figure ") for line in lines)
+
+
+def test_counterparts_are_of_one_size(tmp_path: Path) -> None:
+    sizes = (100, 16, 64, 2)  # words of the vocabulary and of a text, width, layers
+    in_torch = f"""
+import mnist_cnn, cifar10_cnn, imdb_transformer, wikitext_transformer
+for model in (mnist_cnn.Net(), cifar10_cnn.Net(), imdb_transformer.Reviewer(*{sizes}),
+              wikitext_transformer.LanguageModel(*{sizes})):
+    print(sum(one.numel() for one in model.parameters()))
+"""
+    in_keras = f"""
+import os
+os.environ["KERAS_BACKEND"] = "numpy"  # which compiles nothing; the scripts come too late to choose
+import keras
+import mnist_192_keras, mnist_cnn_keras, cifar10_cnn_keras
+import imdb_transformer_keras, wikitext_transformer_keras
+for model in (mnist_192_keras.build(), mnist_cnn_keras.build(), cifar10_cnn_keras.build(),
+              imdb_transformer_keras.build(*{sizes}), wikitext_transformer_keras.build(*{sizes})):
+    print(sum(weight.numpy().size for weight in model.trainable_weights))
+"""
+    hidden, *others = run(tmp_path, in_keras, python=python_of("keras3")).split()
+    assert others == run(tmp_path, in_torch).split()
+    assert int(hidden) == 784 * 192 + 192 + 192 * 10 + 10
+    of_torch = (FOLDER / "mnist_192.py").read_text()
+    assert "nn.Linear(784, 192), nn.Sigmoid(), nn.Linear(192, 10)" in of_torch

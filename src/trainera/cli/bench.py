@@ -222,7 +222,7 @@ def _measure(
             number = store.add_experiment(
                 experiment.fingerprint,
                 asdict(experiment.request),
-                probe.machine(),
+                {**probe.machine(), "frameworks": _versions(experiment)},
                 [run.as_data() for run in experiment.runs],
             )
         elif retry_failed:
@@ -240,6 +240,14 @@ def _measure(
             render.say("trainera: stopped; the same command goes on from here")
             raise
         return number, counts
+
+
+def _versions(experiment: "Experiment") -> dict[str, Any]:
+    """What each framework ran on; it may be in another Python than this one."""
+    from trainera.cli import probe
+
+    pythons = {run.subject.framework: run.subject.python for run in experiment.runs}
+    return {framework: probe.versions(python) for framework, python in pythons.items()}
 
 
 def _say_where(store: "Store", number: int, total: int) -> None:

@@ -23,6 +23,15 @@ names = [torch.cuda.get_device_name(i) for i in range(torch.cuda.device_count())
 build = "ROCm" if torch.version.hip else "CUDA" if torch.version.cuda else "CPU"
 print(json.dumps({"version": torch.__version__, "build": build, "devices": names}))
 """
+_ASK_VERSIONS = """
+import json, platform
+from importlib.metadata import distributions
+wanted = "torch keras jax tensorflow tensorflow-cpu horovod numpy".split()
+found = {str(one.metadata["Name"]).lower().replace("_", "-"): one.version
+         for one in distributions()}
+known = {name: found[name] for name in wanted if name in found}
+print(json.dumps({"python": platform.python_version(), **known}))
+"""
 _ASK_NVML = """
 import ctypes, json
 nvml = ctypes.CDLL("libnvidia-ml.so.1")
@@ -73,6 +82,11 @@ def torch() -> dict[str, Any] | None:
     if importlib.util.find_spec("torch") is None:
         return None
     return _ask([sys.executable, "-c", _ASK_TORCH])
+
+
+def versions(python: str) -> dict[str, Any]:
+    """Those of a Python and of what it trains with; nothing of it is imported."""
+    return _ask([python, "-c", _ASK_VERSIONS])
 
 
 def broken(proof: str, get: str) -> str | None:

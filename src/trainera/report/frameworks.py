@@ -9,7 +9,7 @@ from trainera.bench.summary import Comparison, Row
 from trainera.report import parts
 from trainera.report.charts import Chart
 from trainera.report.text import DASH, figure, with_interval
-from trainera.report.verdict import interval, times
+from trainera.report.verdict import interval, learns_worse, times
 
 HEADINGS = (
     "framework",
@@ -57,7 +57,7 @@ def _title(task: str, setting: Sequence[tuple[str, str]]) -> str:
 
 def _text(group: Sequence[Comparison]) -> str:
     """The fastest strategy of each framework, and by what they are apart."""
-    best = [(one, min(one.rows, key=lambda row: row.time_s.value)) for one in group]
+    best = [(one, _best(one)) for one in group]
     best.sort(key=lambda pair: pair[1].time_s.value)
     (first, fastest), *others = best
     behind = []
@@ -71,10 +71,17 @@ def _text(group: Sequence[Comparison]) -> str:
     )
 
 
+def _best(one: Comparison) -> Row:
+    """The fastest that learns as well as the reference, which learns as well as itself."""
+    fit = [row for row in one.rows if not learns_worse(one, row)]
+    return min(fit, key=lambda row: row.time_s.value)
+
+
 def _named(one: Comparison, row: Row) -> str:
-    """``Keras on JAX, jax 2``; of scripts that are no counterparts by their names."""
-    name = one.framework if one.task else f"{one.workload} ({one.framework})"
-    return f"{name} with {row.strategy}"
+    """``Keras on JAX with jax 2 (3.1 s, accuracy 0.98)``; scripts of users by their names, too."""
+    name = one.framework if one.task else f"{one.workload} in {one.framework}"
+    learned = "" if row.metric is None else f", {one.metric_name} {figure(row.metric)}"
+    return f"{name} with {row.strategy} ({figure(row.time_s.value)} s{learned})"
 
 
 def table(group: SideBySide) -> tuple[list[str], list[list[str]]]:
