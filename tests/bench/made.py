@@ -12,6 +12,8 @@ def made_runs(
     metrics: list[float] | None = None,
     energy_j: float | None = None,
     setting: dict[str, str] | None = None,
+    framework: str = "",
+    task: str = "",
 ) -> list[Result]:
     """One run a time; with an energy run where a figure is given."""
     metrics = metrics or [0.9] * len(times_s)
@@ -20,6 +22,8 @@ def made_runs(
             workload=workload,
             strategy=strategy,
             workers=workers,
+            framework=framework,
+            task=task,
             block=block,
             setting=setting or {},
             data="real",

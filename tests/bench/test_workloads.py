@@ -137,7 +137,7 @@ for model in (mnist_cnn.Net(), cifar10_cnn.Net(), imdb_transformer.Reviewer(*{si
 """
     in_keras = f"""
 import os
-os.environ["KERAS_BACKEND"] = "numpy"  # which compiles nothing; the scripts come too late to choose
+os.environ["KERAS_BACKEND"] = "tensorflow"  # which compiles less; the scripts choose too late
 import keras
 import mnist_192_keras, mnist_cnn_keras, cifar10_cnn_keras
 import imdb_transformer_keras, wikitext_transformer_keras
