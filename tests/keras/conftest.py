@@ -23,7 +23,7 @@ KERAS2_IMPORTS = (
 @pytest.fixture(scope="session")
 def keras3() -> Iterator[Runner]:
     """Runs scripts on Keras 3 with JAX."""
-    started = Runner(python_of("keras3"), IMPORTS, variables())
+    started = Runner(python_of("keras3"), IMPORTS, variables(), "keras")
     yield started
     started.close()
 
@@ -31,6 +31,6 @@ def keras3() -> Iterator[Runner]:
 @pytest.fixture(scope="session")
 def keras2() -> Iterator[Runner]:
     """Runs scripts on tf.keras 2, with Horovod."""
-    started = Runner(python_of("keras2"), KERAS2_IMPORTS, quiet())
+    started = Runner(python_of("keras2"), KERAS2_IMPORTS, quiet(), "keras")
     yield started
     started.close()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from trainera.launch.horovod import meeting
 from trainera.launch.multiworker import places as cluster
+from trainera.verify.run import OBSERVERS
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
 TORCH = (
@@ -59,7 +60,9 @@ class Runner:
         python: str = sys.executable,
         imports: tuple[str, ...] = TORCH,
         variables: Mapping[str, str] | None = None,
+        framework: str = "torch",
     ) -> None:
+        self.observing = OBSERVERS[framework]
         environment = {
             **os.environ,
             "OMP_NUM_THREADS": "1",
@@ -141,6 +144,7 @@ class Runner:
             "env": {"TQDM_DISABLE": "", **(env or {})},
             "hidden": hidden or [],
             "observer": observer,
+            "observing": self.observing,
         }
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(json.dumps(job) + "\n")

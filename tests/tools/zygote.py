@@ -33,9 +33,7 @@ def work(job: dict, rank: int) -> None:
     sys.argv = [job["script"], *job["arguments"]]
     sys.path[0] = str(Path(job["script"]).parent)
     if job.get("observer"):
-        from trainera.verify.observe.start import begin
-
-        begin(job["observer"])
+        importlib.import_module(job["observing"]).begin(job["observer"])
     status = 0
     try:
         # As under `python train.py`, what the script made is there until all is done.

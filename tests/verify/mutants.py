@@ -20,10 +20,11 @@ class Mutant:
     first: str
     """The quantity that differs first."""
     diagnosis: str
+    folder: Path = SCRIPTS
 
     def source(self) -> str:
         """The script with the mistake in it."""
-        text = (SCRIPTS / f"{self.base}_by_hand.py").read_text()
+        text = (self.folder / f"{self.base}_by_hand.py").read_text()
         for old, new in self.changes:
             assert text.count(old) == 1, (self.name, old, text.count(old))
             text = text.replace(old, new)

@@ -47,7 +47,7 @@ class Journal:
         original = writer.__init__
 
         def begin(one: Any, name: Any) -> None:
-            self._note(name)
+            self.note(name)
             original(one, name)
 
         writer.__init__ = begin
@@ -58,7 +58,7 @@ class Journal:
 
         def begin(one: Any, name: Any, mode: str = "r", *args: Any, **options: Any) -> None:
             if mode != "r" and isinstance(name, str | bytes | os.PathLike):
-                self._note(name)
+                self.note(name)
             original(one, name, mode, *args, **options)
 
         h5py.File.__init__ = begin
@@ -71,26 +71,27 @@ class Journal:
             else:
                 writing = isinstance(flags, int) and bool(flags & _WRITING)
             if writing:
-                self._note(path)
+                self.note(path)
         elif event == "os.mkdir":
-            self._note(args[0], args[2], directory=True)
+            self.note(args[0], args[2], directory=True)
         elif event == "os.rename":
-            self._note(args[0], args[2], tree=True)
-            self._note(args[1], args[3], tree=True)
+            self.note(args[0], args[2], tree=True)
+            self.note(args[1], args[3], tree=True)
         elif event == "os.link":
-            self._note(args[1], args[3])
+            self.note(args[1], args[3])
         elif event == "os.symlink":
-            self._note(args[1], args[2])
+            self.note(args[1], args[2])
         elif event == "os.chmod":
-            self._note(args[0], args[2])
+            self.note(args[0], args[2])
         elif event in ("os.remove", "os.rmdir", "shutil.rmtree"):
-            self._note(args[0], args[1] if len(args) > 1 else None, tree=True)
+            self.note(args[0], args[1] if len(args) > 1 else None, tree=True)
         elif event in ("os.truncate", "sqlite3.connect"):
-            self._note(args[0])
+            self.note(args[0])
 
-    def _note(
+    def note(
         self, path: Any, base: Any = None, *, directory: bool = False, tree: bool = False
     ) -> None:
+        """A path is about to change; with `tree`, and all that is in it."""
         if getattr(self._busy, "now", False) or not isinstance(path, str | bytes | os.PathLike):
             return
         self._busy.now = True

@@ -18,6 +18,7 @@ ORDER = (
     "weights",
     "buffers",
     "optimizer state",
+    "metrics",
     "steps",
     "saved",
     "printed",

@@ -8,11 +8,10 @@ from typing import Any
 
 from trainera.verify.compare import Comparison, listed
 from trainera.verify.misdealt import Detail, cause_of_samples
-from trainera.verify.tolerance import apart
+from trainera.verify.misreported import cause_of_metrics, cause_of_printed, cause_of_saved
+from trainera.verify.tolerance import close
 from trainera.verify.trace import Step
 from trainera.verify.verdict import Diagnosis, Difference
-
-_CLOSE = 1e-6
 
 
 def diagnose(found: Comparison, detail: Callable[[], Detail]) -> Diagnosis | None:
@@ -26,13 +25,9 @@ def diagnose(found: Comparison, detail: Callable[[], Detail]) -> Diagnosis | Non
     return _CAUSES[first.quantity](found, first, detail)
 
 
-def _close(one: float, other: float) -> bool:
-    return apart(one, other) < _CLOSE
-
-
 def _initial(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
     _, others = found.runs.at(0)
-    if any(not _close(step.before[1], others[0].before[1]) for step in others[1:]):
+    if any(not close(step.before[1], others[0].before[1]) for step in others[1:]):
         return Diagnosis(
             name="parameters-not-broadcast",
             text="the workers begin with different weights: each initialised the network with "
@@ -59,14 +54,14 @@ def _loss(found: Comparison, first: Difference, detail: Callable[[], Detail]) ->
             do="step after as many backward passes as the sequential script does",
         )
     loss, whole = sum(one.losses), found.runs.loss(step)
-    if loss and _close(whole / loss, size):
+    if loss and close(whole / loss, size):
         return Diagnosis(
             name="loss-summed",
             text=f"the loss is {size} times as large: it is summed over workers, not averaged, or "
             "weighted once too often",
             do="weigh the loss of a slice of k out of n samples by k·N/n",
         )
-    if loss and _close(whole / loss, 1 / size):
+    if loss and close(whole / loss, 1 / size):
         return Diagnosis(
             name="loss-divided",
             text=f"the loss is divided by the number of workers, {size}, once too often: engines "
@@ -107,7 +102,7 @@ def _gradient(found: Comparison, first: Difference, detail: Callable[[], Detail]
     size = found.runs.size
     norms = [other.gradient for other in others]
     clips = [other.clips for other in others]
-    apart_now = any(not _close(norm[1], norms[0][1]) for norm in norms[1:])
+    apart_now = any(not close(norm[1], norms[0][1]) for norm in norms[1:])
     if apart_now:
         return Diagnosis(
             name="not-averaged",
@@ -130,13 +125,13 @@ def _gradient(found: Comparison, first: Difference, detail: Callable[[], Detail]
     # What was before clipping tells more than what is left after it.
     whole, part = (one.clips[0], clips[0][0]) if one.clips else (one.gradient[0], norms[0][0])
     ratio = part / whole if whole else 0.0
-    if _close(ratio, size):
+    if close(ratio, size):
         return Diagnosis(
             name="gradients-summed",
             text=f"gradients are {size} times as large: they are summed over workers, not averaged",
             do="divide by the number of workers, or use an averaging reduction",
         )
-    if _close(ratio * size, 1):
+    if close(ratio * size, 1):
         return Diagnosis(
             name="gradients-divided",
             text=f"gradients are divided by the number of workers, {size}, once too often",
@@ -157,7 +152,7 @@ def _gradient(found: Comparison, first: Difference, detail: Callable[[], Detail]
 
 
 def _same(ones: Sequence[float], others: Sequence[float]) -> bool:
-    return len(ones) == len(others) and all(map(_close, ones, others))
+    return len(ones) == len(others) and all(map(close, ones, others))
 
 
 def _rate(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
@@ -165,7 +160,7 @@ def _rate(found: Comparison, first: Difference, detail: Callable[[], Detail]) ->
     one, others = found.runs.at(step)
     size = found.runs.size
     ratio = others[0].learning_rates[0] / one.learning_rates[0] if one.learning_rates[0] else 0.0
-    if step == 0 and (_close(ratio, size) or _close(ratio, size**0.5)):
+    if step == 0 and (close(ratio, size) or close(ratio, size**0.5)):
         return Diagnosis(
             name="rate-scaled",
             text=f"the learning rate is {ratio:.4g} times as large, as if the batch had grown with "
@@ -208,7 +203,7 @@ def _schedules(steps: Sequence[Step], until: int) -> list[Any]:
 def _weights(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
     step = first.step or 0
     _, others = found.runs.at(min(step, found.runs.common_steps - 1))
-    if any(not _close(other.weights[1], others[0].weights[1]) for other in others[1:]):
+    if any(not close(other.weights[1], others[0].weights[1]) for other in others[1:]):
         return Diagnosis(
             name="drifted-apart",
             text="the workers' weights are no longer the same: something changes them on one "
@@ -255,55 +250,6 @@ def _count(found: Comparison, first: Difference, detail: Callable[[], Detail]) -
     )
 
 
-def _saved(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
-    if "'module." in first.parallel:
-        return Diagnosis(
-            name="module-prefix",
-            text="the keys of the checkpoint begin with 'module.': the wrapper was saved, not the "
-            "network in it",
-            do="save model.module.state_dict()",
-        )
-    if first.sequential.endswith("times"):
-        return Diagnosis(
-            name="saved-otherwise",
-            text="a checkpoint is saved at other times: which epoch is the best is decided by "
-            "another number",
-            do="decide by a number that is the same on all workers",
-        )
-    return Diagnosis(name="saved-content", text="the checkpoint holds other values")
-
-
-def _printed(found: Comparison, first: Difference, detail: Callable[[], Detail]) -> Diagnosis:
-    runs = found.runs
-    size = runs.size
-    for index, one in enumerate(runs.sequential.evaluations):
-        if any(len(worker.evaluations) <= index for worker in runs.workers):
-            break
-        passes = [worker.evaluations[index] for worker in runs.workers]
-        total = sum(each.count for each in passes)
-        whole = all((p.count, p.samples) == (one.count, one.samples) for p in passes)
-        if whole or total == one.count:
-            continue
-        return Diagnosis(
-            name="evaluated-twice" if total > one.count else "evaluated-in-part",
-            text=f"an evaluation went through {total} samples instead of {one.count}: "
-            + ("some count twice" if total > one.count else "some are left out"),
-            do="evaluate every sample once; a padding sampler repeats some",
-        )
-    lines = runs.sequential.stdout.splitlines()
-    spoken = runs.workers[0].stdout.splitlines()
-    if size > 1 and len(spoken) > len(lines) and set(spoken) == set(lines):
-        return Diagnosis(
-            name="printed-by-all", text="every worker prints", do="print on the first worker only"
-        )
-    return Diagnosis(
-        name="metric-of-one-share",
-        text="the network is the same, but not what is said about it: the number is of one "
-        "worker's share, or samples are counted twice or with the wrong weight",
-        do="sum counts over all workers, and weigh means by the number of samples",
-    )
-
-
 _CAUSES: dict[str, Callable[[Comparison, Difference, Callable[[], Detail]], Diagnosis]] = {
     "initial weights": _initial,
     "samples": cause_of_samples,
@@ -313,9 +259,10 @@ _CAUSES: dict[str, Callable[[Comparison, Difference, Callable[[], Detail]], Diag
     "weights": _weights,
     "buffers": _buffers,
     "optimizer state": _state,
+    "metrics": cause_of_metrics,
     "steps": _count,
-    "saved": _saved,
-    "printed": _printed,
-    "logged": _printed,
-    "written": _printed,
+    "saved": cause_of_saved,
+    "printed": cause_of_printed,
+    "logged": cause_of_printed,
+    "written": cause_of_printed,
 }

@@ -39,7 +39,12 @@ def _compare_snapshots(found: Comparison) -> None:
             _compare_snapshot(found, one, other, worker.rank)
 
 
-_QUANTITIES = {"parameter": "weights", "buffer": "buffers", "optimizer": "optimizer state"}
+_QUANTITIES = {
+    "parameter": "weights",
+    "buffer": "buffers",
+    "optimizer": "optimizer state",
+    "metric": "metrics",
+}
 
 
 def _compare_snapshot(found: Comparison, one: Snapshot, other: Snapshot, rank: int) -> None:
@@ -53,7 +58,8 @@ def _compare_snapshot(found: Comparison, one: Snapshot, other: Snapshot, rank: i
             found.notes.append(f"worker {rank + 1} has no {kind} {label}")
             continue
         where = f"{label.partition('.')[2]}, worker {rank + 1}"
-        _compare_summaries(found, quantity, step, values, others, floors[name], where)
+        slack = 1.0 if kind == "metric" else SINGLE
+        _compare_summaries(found, quantity, step, values, others, floors[name], where, slack)
 
 
 _STATES = frozenset(
@@ -86,10 +92,11 @@ def _compare_summaries(
     others: Sequence[float],
     floor: float,
     where: str,
+    slack: float = SINGLE,
 ) -> None:
     for index, (a, b) in enumerate(zip(ones, others, strict=True)):
         scale = max(ones[0], floor) if index else floor
-        found.check(quantity, step, a, b, scale=scale, slack=SINGLE, where=where)
+        found.check(quantity, step, a, b, scale=scale, slack=slack, where=where)
 
 
 def _compare_saves(found: Comparison) -> None:
@@ -107,6 +114,19 @@ def _compare_saves(found: Comparison) -> None:
         )
     for one, other in zip(sequential, parallel, strict=False):
         _compare_saved(found, one, other)
+    _one_writes(found, savers)
+
+
+def _one_writes(found: Comparison, savers: Sequence[Worker]) -> None:
+    """Workers that write one and the same file spoil it for each other, sooner or later."""
+    files = [{one.file: one for one in reversed(worker.saves) if one.file} for worker in savers]
+    for name, one in files[0].items() if files else ():
+        count = sum(name in written for written in files)
+        if count > 1:
+            found.differ(
+                "saved", max(0, one.step - 1), sequential="written by one process",
+                parallel=f"written by {count} workers", where=one.path,
+            )  # fmt: skip
 
 
 def _compare_saved(found: Comparison, one: Saved, other: Saved) -> None:

@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+_CLOSE = 1e-6
+
 
 @dataclass(frozen=True, kw_only=True)
 class Tolerance:
@@ -35,3 +37,8 @@ def apart(one: float, other: float, scale: float = 0.0) -> float:
     if not (math.isfinite(one) and math.isfinite(other)):
         return math.inf
     return abs(one - other) / max(abs(one), abs(other), scale)
+
+
+def close(one: float, other: float) -> bool:
+    """Whether two numbers are meant to be the same, when a cause is looked for."""
+    return apart(one, other) < _CLOSE

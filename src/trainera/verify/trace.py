@@ -43,9 +43,11 @@ class Step:
 
 @dataclass(frozen=True, kw_only=True)
 class Saved:
-    """One call of torch.save."""
+    """One call of torch.save, or of a network's own saving."""
 
     path: str
+    file: str
+    """The whole path, where it is known."""
     step: int
     tensors: dict[str, tuple[list[int], list[float]]]
     numbers: dict[str, float]
@@ -224,6 +226,7 @@ def _saved(event: dict[str, Any]) -> Saved:
     tensors = zip(event["names"], event["shapes"], event["tensors"], strict=True)
     return Saved(
         path=event["path"],
+        file=event.get("file", ""),
         step=event["step"],
         tensors={name: (shape, values) for name, shape, values in tensors},
         numbers=event["numbers"],

@@ -8,8 +8,11 @@ import numpy
 
 
 def row_digests(batch: Iterable[Any]) -> list[int]:
-    """A number for each sample of a batch, the same wherever its content is the same."""
-    arrays = [numpy.ascontiguousarray(one) for one in batch if getattr(one, "ndim", 0)]
+    """A number for each sample of a batch, the same wherever its content is the same.
+
+    Up to rounding: samples may come from another network, as those of a generator do.
+    """
+    arrays = [_rounded(one) for one in batch if getattr(one, "ndim", 0)]
     if not arrays:
         return []
     rows = arrays[0].shape[0]
@@ -21,6 +24,11 @@ def row_digests(batch: Iterable[Any]) -> list[int]:
             digest.update(repr(one[row]).encode() if one.dtype == object else one[row].tobytes())
         digests.append(int.from_bytes(digest.digest(), "little", signed=True))
     return digests
+
+
+def _rounded(array: Any) -> Any:
+    narrow = numpy.float32 if array.dtype == numpy.float64 else array.dtype
+    return numpy.ascontiguousarray(array, dtype=narrow)
 
 
 def summary(array: Any) -> list[float]:

@@ -6,16 +6,16 @@ import is done.
 
 import atexit
 import faulthandler
-import importlib.abc
 import os
 import random
 import signal
 import sys
-from importlib.machinery import ModuleSpec, PathFinder
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from trainera.launch.journal import Journal
+from trainera.verify.observe.keras.imports import after_import
 from trainera.verify.observe.logs import Logs
 from trainera.verify.observe.record import Recorder, Settings, put
 from trainera.verify.observe.streams import redirect
@@ -24,25 +24,35 @@ from trainera.verify.observe.streams import redirect
 def begin(content: dict[str, Any]) -> None:
     """Prepares the process; everything else waits for Keras."""
     settings = Settings(**content)
-    rank = int(os.environ.get("RANK") or 0)
+    rank = int(os.environ.get("RANK") or os.environ.get("HOROVOD_RANK") or 0)
     directory = Path(settings.directory)
     redirect(directory, rank)
     faulthandler.register(
         signal.SIGUSR1, file=(directory / f"stack-{rank}").open("w"), all_threads=False
     )
-    if settings.dtype == "float64":
-        os.environ["JAX_ENABLE_X64"] = "1"
     recorder = Recorder(settings, rank)
     journal = Journal(directory)
     Logs(directory, rank).install()
     random.seed(settings.seed)
-    _numpy_seeds(settings.seed)
-    sys.meta_path.insert(0, AfterImport("h5py", lambda: journal.watch_h5py(sys.modules["h5py"])))
-    sys.meta_path.insert(0, AfterImport("keras", lambda: _hook(recorder)))
+    _seeds_of_the_system(settings.seed)
+    after_import(("h5py",), lambda: journal.watch_h5py(sys.modules["h5py"]))
+    if _is_keras_2():
+        after_import(("tensorflow", "keras"), lambda: _hook_tensorflow(recorder, journal))
+    else:
+        if settings.dtype == "float64":
+            os.environ["JAX_ENABLE_X64"] = "1"
+        after_import(("keras",), lambda: _hook_jax(recorder))
     journal.install()
 
 
-def _hook(recorder: Recorder) -> None:
+def _is_keras_2() -> bool:
+    try:
+        return version("keras").startswith("2.")
+    except PackageNotFoundError:
+        return False
+
+
+def _hook_jax(recorder: Recorder) -> None:
     import keras
 
     from trainera.verify.observe.keras.networks import Networks
@@ -56,17 +66,41 @@ def _hook(recorder: Recorder) -> None:
     steps = Steps(recorder, networks)
     networks.install()
     steps.install()
+    _at_the_end(steps.flush, networks.end)
+
+
+def _hook_tensorflow(recorder: Recorder, journal: Journal) -> None:
+    import keras
+
+    from trainera.verify.observe.keras.networks import Networks
+    from trainera.verify.observe.tf_keras.chance import watch_chance
+    from trainera.verify.observe.tf_keras.files import watch_files
+    from trainera.verify.observe.tf_keras.precision import widen
+    from trainera.verify.observe.tf_keras.steps import Steps
+
+    keras.utils.set_random_seed(recorder.settings.seed)
+    if recorder.settings.dtype == "float64":
+        widen()
+    networks = Networks(recorder)
+    networks.install()
+    Steps(recorder, networks).install()
+    watch_chance(recorder)
+    watch_files(recorder, journal)
+    _at_the_end(networks.end)
+
+
+def _at_the_end(*acts: Any) -> None:
     owner = os.getpid()
 
     def end() -> None:
         if os.getpid() == owner:
-            steps.flush()
-            networks.end()
+            for act in acts:
+                act()
 
     atexit.register(end)
 
 
-def _numpy_seeds(seed: int) -> None:
+def _seeds_of_the_system(seed: int) -> None:
     """What would be seeded by the system gets a seed, the same in both runs."""
     import numpy
 
@@ -76,37 +110,11 @@ def _numpy_seeds(seed: int) -> None:
     def default_rng(given: Any = None) -> Any:
         return original(seed if given is None else given)
 
+    class SystemRandom(random.SystemRandom):
+        """Whose first word is the seed."""
+
+        def randrange(self, *args: Any, **options: Any) -> int:
+            return seed
+
     put(numpy.random, "default_rng", default_rng)
-
-
-class AfterImport(importlib.abc.MetaPathFinder):
-    """Calls something once a package has been imported."""
-
-    def __init__(self, name: str, then: Any) -> None:
-        self._name = name
-        self._then = then
-
-    def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        if name != self._name:
-            return None
-        sys.meta_path.remove(self)
-        spec = PathFinder.find_spec(name, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Then(spec.loader, self._then)
-        return spec
-
-
-class _Then(importlib.abc.Loader):
-    def __init__(self, loader: Any, then: Any) -> None:
-        self._loader = loader
-        self._then = then
-
-    def create_module(self, spec: ModuleSpec) -> Any:
-        return self._loader.create_module(spec)
-
-    def exec_module(self, module: Any) -> None:
-        self._loader.exec_module(module)
-        self._then()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._loader, name)
+    put(random, "SystemRandom", SystemRandom)

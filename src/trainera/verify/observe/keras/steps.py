@@ -30,7 +30,6 @@ class Steps:
         self.networks = networks
         self._losses: list[float] = []
         self._steps: list[dict[str, Any]] = []
-        self._optimizers: list[Any] = []
 
     def install(self) -> None:
         """Puts the hooks in."""
@@ -98,7 +97,7 @@ class Steps:
             new, new_state = original(optimizer, state, gradients, weights)
             given = [one for one in gradients if one is not None]
             figures = jnp.stack([*_figures(given), *_figures(weights), *_figures(new)])
-            number, count = self._number(optimizer), len(given)
+            number, count = self.networks.number_of(optimizer), len(given)
             with keras.StatelessScope(
                 state_mapping=list(zip(optimizer.variables, state, strict=True))
             ):
@@ -111,11 +110,6 @@ class Steps:
             return new, new_state
 
         put(BaseOptimizer, "stateless_apply", apply)
-
-    def _number(self, optimizer: Any) -> int:
-        if not any(known is optimizer for known in self._optimizers):
-            self._optimizers.append(optimizer)
-        return next(i for i, known in enumerate(self._optimizers) if known is optimizer)
 
     def _stepped(self, number: int, count: int, figures: Any, rate: float) -> None:
         values = [float(value) for value in figures]

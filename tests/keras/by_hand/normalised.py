@@ -1,0 +1,26 @@
+"""train_on_batch with batch normalisation, on slices of arrays."""
+
+import numpy as np
+from tensorflow import keras
+
+keras.utils.set_random_seed(3)
+x = np.random.rand(40, 4).astype("float32")
+y = x.sum(axis=1, keepdims=True) ** 2
+
+model = keras.Sequential(
+    [
+        keras.Input((4,)),
+        keras.layers.Dense(5, use_bias=False),
+        keras.layers.BatchNormalization(momentum=0.8),
+        keras.layers.ReLU(),
+        keras.layers.Dense(1),
+    ]
+)
+model.compile(keras.optimizers.legacy.Adam(0.01), "mse")
+for epoch in range(2):
+    order = np.random.permutation(40)
+    for begin in range(0, 40, 8):
+        rows = order[begin : begin + 8]
+        loss = model.train_on_batch(x[rows], y[rows])
+    print(epoch)
+model.save("end.h5")
