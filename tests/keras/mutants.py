@@ -14,10 +14,6 @@ BASES = ("classifier", "normalised", "loop")
 Mutant = partial(mutants.Mutant, folder=SCRIPTS)
 
 MINE = "train = train.map(mine)\n"
-CHECKPOINT = """\
-if rank == 0:
-    callbacks.append(
-        keras"""
 AVERAGED = "    WholeMetrics(48 // size, sum(len(targets) for _, targets in val)),\n"
 PLATEAU = (
     '    keras.callbacks.ReduceLROnPlateau("val_loss", factor=0.5, patience=1, min_delta=0.04),\n'
@@ -44,9 +40,9 @@ MUTANTS = (
     Mutant(
         "unequal_shards",
         "classifier",
-        ((MINE, "train = train.unbatch().batch(6).take(7).shard(size, rank)\n"),),
-        "samples",
-        "other-order",
+        ((MINE, "train = train.map(lambda a, b: (a[:8], b[:8]) if rank else (a[8:], b[8:]))\n"),),
+        "loss",
+        "ragged-weight",
     ),
     Mutant(
         "steps_per_epoch_not_adapted",
@@ -82,7 +78,7 @@ MUTANTS = (
             (
                 'model.compile(optimizer, "binary_crossentropy"',
                 "model.compile(optimizer, "
-                "lambda t, p: keras.losses.binary_crossentropy(t[:, None], p) / size",
+                "lambda t, p: keras.losses.binary_crossentropy(t, p) / size",
             ),
         ),
         "loss",
@@ -125,9 +121,17 @@ MUTANTS = (
         "schedule",
     ),
     Mutant(
-        "checkpoint_by_all",
-        "classifier",
-        ((CHECKPOINT, CHECKPOINT.replace("rank == 0", "True")),),
+        "checkpoint_by_all",  # one after the other, so that it is not luck whether one fails
+        "loop",
+        (
+            (
+                'if rank == 0:\n    model.save_weights("weights")',
+                "for turn in range(size):\n"
+                "    hvd.allreduce(tf.constant(turn))\n"
+                "    if turn == rank:\n"
+                '        model.save_weights("weights")',
+            ),
+        ),
         "saved",
         "saved-by-all",
     ),

@@ -20,13 +20,14 @@ def observed(
     dtype: str = "float64",
     timeout: float = 90,
     engine: str = "ddp",
+    limit: dict[str, int] | None = None,
 ) -> Side:
     """Runs a script as `trainera verify` does: alone if `workers` is 0."""
     directory = folder / ("parallel" if workers else "sequential")
     work = folder / f"{directory.name}-work"
     work.mkdir(parents=True)
     directory.mkdir()
-    settings = {"directory": str(directory), "dtype": dtype}
+    settings: dict[str, object] = {"directory": str(directory), "dtype": dtype, **(limit or {})}
     if choices is not None:
         settings["choices"] = str(choices)
     run = runner.run(script, work, arguments, workers, timeout, observer=settings, engine=engine)
