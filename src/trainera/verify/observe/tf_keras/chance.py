@@ -15,7 +15,7 @@ DRAWS = ("dropout", "random_normal", "random_uniform", "truncated_normal")
 
 def watch_chance(recorder: Recorder) -> None:
     """Tells that layers draw: of a part of the batch they draw other numbers than of the whole."""
-    if int(os.environ.get("HOROVOD_SIZE") or 1) == 1:
+    if int(os.environ.get("HOROVOD_SIZE") or os.environ.get("WORLD_SIZE") or 1) == 1:
         return
     for name in DRAWS:
         hook(backend.RandomGenerator, name, partial(_noting, recorder, name))
