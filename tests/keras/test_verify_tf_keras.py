@@ -20,7 +20,6 @@ AS_DIFFERENT_AS_CAN_BE = {
     "callbacks_csv": 2,
     "gan_batches": 3,
     "tape_function": 2,
-    "text_classifier": 2,
     "vae_train_step": 3,
 }
 """Cases of the corpus, and by how many workers they are trained."""
