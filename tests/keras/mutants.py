@@ -57,7 +57,7 @@ MUTANTS = (
     Mutant(
         "rate_scaled",
         "classifier",
-        (("SGD(0.3", "SGD(0.3 * size"),),
+        (("SGD(0.2", "SGD(0.2 * size"),),
         "learning rate",
         "rate-scaled",
     ),
@@ -87,8 +87,8 @@ MUTANTS = (
     Mutant(
         "optimizer_not_wrapped",
         "classifier",
-        (("hvd.DistributedOptimizer(keras.optimizers.SGD(0.3, momentum=0.9))",
-          "keras.optimizers.SGD(0.3, momentum=0.9)"),),
+        (("hvd.DistributedOptimizer(keras.optimizers.SGD(0.2, momentum=0.9))",
+          "keras.optimizers.SGD(0.2, momentum=0.9)"),),
         "gradient",
         "not-averaged",
     ),
