@@ -162,6 +162,8 @@ class Options:
     """How learning rates grow with a batch that has grown."""
     warmup_epochs: float = 0.0
     """How long they take to get there."""
+    random: Literal["exact", "own"] = "exact"
+    """Whether random numbers are those of the sequential run, or each worker draws its own."""
     extras: tuple[str, ...] = ()
     """What the engine offers besides, by the name of the option, e.g. ``fp16``."""
 

@@ -18,6 +18,8 @@ from trainera.cli.options import (
     EngineOption,
     Fp16Option,
     JsonOption,
+    Random,
+    RandomOption,
     Rate,
     RateOption,
     WarmupOption,
@@ -80,6 +82,7 @@ def check(
     ],
     engine: EngineOption = None,
     batchnorm: BatchNormOption = BatchNorm.GLOBAL,
+    random: RandomOption = Random.EXACT,
     batch: BatchOption = Batch.GLOBAL,
     rate: RateOption = Rate.KEEP,
     warmup: WarmupOption = 0.0,
@@ -99,7 +102,7 @@ def check(
         if not paths:
             places = ", ".join(map(render.shown, scripts))
             raise UserError(f"{places}: no Python file in there — give a script to check")
-        options = as_options(batchnorm, batch, rate, warmup, fp16=fp16, adasum=adasum)
+        options = as_options(batchnorm, batch, rate, warmup, random, fp16=fp16, adasum=adasum)
         if not many:
             findings = [_examine(paths[0], engine, options)]
             error = findings[0].error

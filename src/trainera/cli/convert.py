@@ -20,6 +20,8 @@ from trainera.cli.options import (
     EngineOption,
     Fp16Option,
     JsonOption,
+    Random,
+    RandomOption,
     Rate,
     RateOption,
     WarmupOption,
@@ -80,6 +82,7 @@ def convert(
         ),
     ] = False,
     batchnorm: BatchNormOption = BatchNorm.GLOBAL,
+    random: RandomOption = Random.EXACT,
     batch: BatchOption = Batch.GLOBAL,
     rate: RateOption = Rate.KEEP,
     warmup: WarmupOption = 0.0,
@@ -100,7 +103,7 @@ def convert(
         plan, converted = convert_script(
             script,
             engine,
-            as_options(batchnorm, batch, rate, warmup, fp16=fp16, adasum=adasum),
+            as_options(batchnorm, batch, rate, warmup, random, fp16=fp16, adasum=adasum),
             standalone,
         )
         if out == STDOUT and _touches_modules(plan, converted):

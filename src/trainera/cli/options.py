@@ -18,6 +18,13 @@ class BatchNorm(str, Enum):
     LOCAL = "local"
 
 
+class Random(str, Enum):
+    """Whose random numbers dropout and noise are."""
+
+    EXACT = "exact"
+    OWN = "own"
+
+
 class Batch(str, Enum):
     """Whose batch the script's batch size is."""
 
@@ -49,6 +56,15 @@ BatchNormOption = Annotated[
         "--batchnorm",
         help="Batch statistics of the [bold]global[/bold] batch, as the script has them now, or of "
         "each worker's [bold]local[/bold] slice: faster, but no longer the same network.",
+    ),
+]
+RandomOption = Annotated[
+    Random,
+    typer.Option(
+        "--random",
+        help="Dropout and noise [bold]exact[/bold]ly as the script draws them now, or drawn by "
+        "each worker on its [bold]own[/bold]: less work, but other numbers, and another order "
+        "of the samples from the second epoch on.",
     ),
 ]
 BatchOption = Annotated[
@@ -91,6 +107,7 @@ def as_options(
     batch: Batch = Batch.GLOBAL,
     rate: Rate = Rate.KEEP,
     warmup: float = 0.0,
+    random: Random = Random.EXACT,
     **extras: bool,
 ) -> Options:
     """The choices in the form that the rules read."""
@@ -109,6 +126,7 @@ def as_options(
         batch="per-worker" if batch is Batch.PER_WORKER else "global",
         lr=rate.value,
         warmup_epochs=warmup,
+        random="own" if random is Random.OWN else "exact",
         extras=tuple(name for name, given in extras.items() if given),
     )
 

@@ -16,6 +16,8 @@ from trainera.cli.options import (
     BatchOption,
     EngineOption,
     Fp16Option,
+    Random,
+    RandomOption,
     Rate,
     RateOption,
     WarmupOption,
@@ -91,6 +93,7 @@ def run(
         ),
     ] = None,
     batchnorm: BatchNormOption = BatchNorm.GLOBAL,
+    random: RandomOption = Random.EXACT,
     batch: BatchOption = Batch.GLOBAL,
     rate: RateOption = Rate.KEEP,
     warmup: WarmupOption = 0.0,
@@ -111,7 +114,7 @@ def run(
     chosen = engine_of(script, engine)
     environment = _timeline(timeline, chosen)
     slots = None if hosts is None else machines.slots(hosts, number, chosen)
-    options = as_options(batchnorm, batch, rate, warmup, fp16=fp16, adasum=adasum)
+    options = as_options(batchnorm, batch, rate, warmup, random, fp16=fp16, adasum=adasum)
     plan, converted = convert_script(script, chosen.name, options, standalone=slots is not None)
     if plan.refusals:
         render.print_refusals(plan, stderr=True)

@@ -10,6 +10,7 @@ from trainera.crew.sharing import current
 from trainera.crew.splitting import Split, split, whole
 from trainera.crew.state import rank, size
 from trainera.crew.stepping import cut, drawn, end_steps, next_step, steps
+from trainera.crew.streams import own_random_numbers
 from trainera.crew.trials import try_networks
 from trainera.crew.turns import Nobody, agree, in_turn, once
 from trainera.crew.wrapping import alike, bare, same_input, through, with_frozen
@@ -33,6 +34,7 @@ __all__ = [
     "next_step",
     "once",
     "own_device",
+    "own_random_numbers",
     "rank",
     "same_input",
     "scaled",

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from trainera.crew.layouts import LAYOUTS
 from trainera.crew.passes import Pass
 from trainera.crew.rows import Cutter, arrays_in, check_made_of_rows, is_array
 from trainera.crew.sharing import Shared
@@ -41,12 +42,15 @@ class OwnBatches(Shared):
         if self._pass is not None:  # a generator goes on where next() left it
             return self._pass
         STREAMS.synchronise()
+        self._dealer.begin(LAYOUTS.guesses)
         held_own = STREAMS.to_shared()
         try:
             batches = iter(self._batches)
         finally:
             STREAMS.back(held_own)
-        return Pass(self, batches, None, self._cutter, self._stand_in, self._skip_empty)
+        return Pass(
+            self, batches, None, self._cutter, self._stand_in, self._skip_empty, self._dealer
+        )
 
     def __next__(self) -> Any:
         if CREW.size == 1:

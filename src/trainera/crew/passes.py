@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from weakref import WeakSet
 
+from trainera.crew.dealing import Dealer
+from trainera.crew.joined_rows import JOINED_ROWS
 from trainera.crew.looking import Look
-from trainera.crew.rows import Cutter, duplicate, row_count, slice_bounds
+from trainera.crew.rows import Cutter, duplicate, row_count
 from trainera.crew.sameness import COMPARED_STEPS, same_for_all
 from trainera.crew.sampling import Planned, SliceSampler
-from trainera.crew.state import CREW, StepValues
+from trainera.crew.state import CREW, Step, StepValues
 from trainera.crew.streams import STREAMS
 
 FOR_ITER = opcode.opmap.get("FOR_ITER")
@@ -60,6 +62,7 @@ class Pass:
         cutter: Cutter | None,
         stand_in: StandIn,
         skip_empty: bool,
+        dealer: Dealer,
     ) -> None:
         self._values = values
         self._steps = steps
@@ -68,6 +71,7 @@ class Pass:
         self._cutter = cutter
         self._stand_in = stand_in
         self._skip_empty = skip_empty
+        self._dealer = dealer
         self._held: Any = NOTHING
         self._exhausted = False
         self._count = 0
@@ -101,19 +105,24 @@ class Pass:
         elif self._first < CREW.size:
             self._values.too_few = self._first  # and it was not the last, ragged batch
         self._values.begun += 1
-        CREW.stepped(id(self), self._values, step.whole, step.mine)
+        here = step.mine or self._rows_of_stand_in(batch, step.whole)
+        CREW.stepped(
+            id(self), Step(self._values, step.whole, step.mine, step.start, here, step.unequal)
+        )
+        JOINED_ROWS.begin()
         if self._opened:
             self._look.begin(step.whole, step.mine)
         return self._look.mark(batch)
 
     def _open(self, caller: Any) -> None:
-        """Loads the worker's own random stream for the body of the loop.
+        """From here on torch draws for this worker's rows, in the body of the loop.
 
-        A loop has a body. A single `next(iterator)` has none: scripts use it to look at a batch
-        before they build the model, which must not be drawn from this worker's own stream. So a
-        pass that is stepped by hand is a loop only from its second step.
+        With a stream of its own for that (`--random own`), a loop has a body, and a single
+        `next(iterator)` has none: scripts use it to look at a batch before they build the model,
+        which must not be drawn from this worker's own stream. So a pass that is stepped by hand is
+        a loop only from its second step. If all draw from one stream, it makes no difference.
         """
-        if caller.f_code.co_code[caller.f_lasti] != FOR_ITER:
+        if not CREW.exact and caller.f_code.co_code[caller.f_lasti] != FOR_ITER:
             if self._count == 0:
                 return
             if STREAMS.bodies == 0:
@@ -176,11 +185,16 @@ class Pass:
             self._read += 1  # not the steps: some workers skip some
             if self._read in COMPARED_STEPS:
                 same_for_all(batch)
-        start, stop = slice_bounds(count, CREW.rank, CREW.size)
-        step = Planned(count, stop - start, True, order)
+        start, stop, unequal = self._dealer.deal(count, not self._skip_empty)
+        step = Planned(count, stop - start, True, order, start, unequal)
         if stop > start:
             return step, cutter.cut(batch, count, start, stop)
         return step, None if self._skip_empty else cutter.cut(batch, count, 0, min(2, count))
+
+    def _rows_of_stand_in(self, batch: Any, whole: int) -> int:
+        if self._cutter is None and self._stand_in.kept:
+            batch = self._stand_in.row
+        return row_count(batch) or min(2, whole)
 
     def pause(self) -> None:
         """Ends the body, as of a loop, but not the pass."""
@@ -197,6 +211,7 @@ class Pass:
         self._closed = True
         self._look.end()
         CREW.ended(id(self))
+        JOINED_ROWS.go_on()
         self._values._pass_ended()
         if self._opened:
             STREAMS.close_body()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.utils.data import DataLoader, IterableDataset, Subset, TensorDataset, default_collate
 
-from trainera.crew.rows import slice_bounds
+from trainera.crew.dealing import Dealer
 from trainera.crew.state import CREW
 from trainera.crew.streams import STREAMS, mixed_seed
 
@@ -20,6 +20,8 @@ class Planned(NamedTuple):
     mine: int
     fetched: bool
     order: int
+    start: int = 0
+    unequal: bool = False
 
 
 class SliceSampler:
@@ -34,6 +36,7 @@ class SliceSampler:
         self.sampler = sampler
         self.generator = generator
         self.slices = slices
+        self.dealer = Dealer()
         self.inner_generator = torch.Generator() if slices else generator
         self.plan: deque[Planned] = deque()
         self.draws_seed = False
@@ -112,17 +115,17 @@ class SliceIterator:
             if not owner.slices:
                 self.plan.append(Planned(count, count, True, order))
                 return batch
-            start, stop = slice_bounds(count, CREW.rank, CREW.size)
+            start, stop, unequal = owner.dealer.deal(count, not owner.skips_idle)
             if stop > start:
                 owner.has_stand_in = True
-                self.plan.append(Planned(count, stop - start, True, order))
+                self.plan.append(Planned(count, stop - start, True, order, start, unequal))
                 return batch[start:stop]
             if not (owner.has_stand_in or owner.skips_idle):
                 owner.has_stand_in = True
-                self.plan.append(Planned(count, 0, True, order))
+                self.plan.append(Planned(count, 0, True, order, start, unequal))
                 return batch[:2]
             # Nothing to read: the loader is not told of this step at all.
-            self.plan.append(Planned(count, 0, False, order))
+            self.plan.append(Planned(count, 0, False, order, start, unequal))
 
 
 def order_hash(batch: Any) -> int:

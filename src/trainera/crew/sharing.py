@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from trainera.crew.dealing import Dealer
+from trainera.crew.drawing import DRAWING
 from trainera.crew.linking import linked, linked_rows
 from trainera.crew.passes import StandIn
 from trainera.crew.reduction import reduce_each, reduce_values
@@ -16,7 +18,6 @@ from trainera.crew.rows import (
     list_kind,
     portable,
     row_count,
-    slice_bounds,
 )
 from trainera.crew.state import CREW, StepValues
 from trainera.crew.stretching import LOOKOUT
@@ -59,9 +60,12 @@ class Shared(StepValues):
     def __init__(self) -> None:
         super().__init__()
         self._begun_before = 0
+        self._dealer = Dealer()
         TRIALS.begun |= self._tries
         self._stand_in = StandIn()
         self._set_step(CREW.size, 1)
+        if CREW.size > 1 and CREW.exact:
+            DRAWING.install()
         if CREW.size > 1:
             # A loss between [n, 1] and [n] compares every sample with every other: no slice can
             # do that. torch only warns, and goes on.
@@ -168,9 +172,9 @@ class Shared(StepValues):
         if CREW.size == 1:
             return rows
         whole, mine = self._step
-        start, stop = slice_bounds(whole, CREW.rank, CREW.size)
+        start = self._start
         if mine:
-            return LOOKOUT.marked(Cutter().cut(rows, whole, start, stop), mine)
+            return LOOKOUT.marked(Cutter().cut(rows, whole, start, start + mine), mine)
         # An idle worker computes with the rows that stand in for a batch: as many as those.
         count = row_count(self._stand_in.row) if self._stand_in.kept else min(2, whole)
         stand_ins = rows[[number % whole for number in range(count or 1)]]
@@ -198,8 +202,7 @@ class Shared(StepValues):
         checked_rows(value, self._step[1], self.active)
         pieces = gather_objects(portable(value) if self.active else None)
         whole = concatenated(value, [piece for piece in pieces if piece is not None])
-        start, _ = slice_bounds(self._step[0], CREW.rank, CREW.size)
-        return linked_rows(value, whole, start, self._step[1])
+        return linked_rows(value, whole, self._start, self._step[1])
 
     def _check_begun(self) -> None:
         if self._weighs_nothing_yet and not self.begun:

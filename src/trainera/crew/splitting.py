@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch.utils.data import DataLoader, IterableDataset, IterDataPipe
 
+from trainera.crew.layouts import LAYOUTS
 from trainera.crew.own_batches import OwnBatches
 from trainera.crew.passes import Pass
 from trainera.crew.rows import Cutter
@@ -121,18 +122,22 @@ class Split(Shared):
                 self._cutter is None and loader.num_workers == 0 and not never_draws(loader)
             )
             self._sampler.skips_idle = skip_empty
+            self._sampler.dealer = self._dealer
 
     def __iter__(self) -> Iterator[Any]:
         if CREW.size == 1:
             CREW.last = self
             return iter(self._loader)
         STREAMS.synchronise(self._generators())
+        self._dealer.begin(LAYOUTS.guesses)
         held_own = STREAMS.to_shared()
         try:
             steps = self._begin()
         finally:
             STREAMS.back(held_own)
-        return Pass(self, steps, self._sampler, self._cutter, self._stand_in, self._skip_empty)
+        return Pass(
+            self, steps, self._sampler, self._cutter, self._stand_in, self._skip_empty, self._dealer
+        )
 
     def _begin(self) -> Iterator[Any]:
         if self._inner is None:

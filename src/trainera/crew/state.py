@@ -1,6 +1,7 @@
 """What this process knows about its crew: who it is, and which passes over loaders are open."""
 
 import os
+from typing import NamedTuple
 
 
 class StepValues:
@@ -18,6 +19,7 @@ class StepValues:
         self.active: bool = True
         self.begun: int = 0
         self._step: tuple[int, int] = (1, 1)
+        self._start: int = 0
 
     @property
     def own_fraction(self) -> float:
@@ -52,6 +54,20 @@ class StepValues:
         """A pass over what these are the values of is over."""
 
 
+class Step(NamedTuple):
+    """A batch that is worked on, and this worker's part of it."""
+
+    values: StepValues
+    whole: int
+    mine: int
+    start: int
+    """The place of this worker's first sample in the batch."""
+    here: int
+    """How many rows the script is given: stand-ins, if this worker has no sample."""
+    unequal: bool
+    """Whether workers are given different numbers of rows, which tells rows from other things."""
+
+
 class Crew:
     """The state of this process. One object instead of globals, so that it can be bundled."""
 
@@ -63,8 +79,9 @@ class Crew:
         self.local_size = 1
         # The passes that were stepped and have not ended, the one stepped last at the end.
         # Keyed by the pass's id, because a reference would keep an abandoned pass alive.
-        self.open: dict[int, tuple[StepValues, int, int]] = {}
+        self.open: dict[int, Step] = {}
         self.last: StepValues | None = None
+        self.steps = 0
         # Whether a network is being given the same on every worker, and no slices of a batch.
         self.alike = False
         # What this worker is doing while the others wait for it; empty if nothing.
@@ -73,6 +90,8 @@ class Crew:
         self.alone = False
         # Whether a network is being tried, which is no part of the run.
         self.trying = False
+        # Whether random numbers are those of the sequential run; else each worker draws its own.
+        self.exact = True
         # A running hash of the samples of all steps so far. It is the same on every worker
         # unless a sampler draws from a random source that the crew does not share.
         self.order = 0
@@ -91,22 +110,28 @@ class Crew:
                 "started it: use torchrun, or convert it with --engine horovod"
             )
 
-    def stepped(self, key: int, values: StepValues, whole: int, mine: int) -> None:
+    def stepped(self, key: int, step: Step) -> None:
         """Notes a step; the pass that made it becomes the current one."""
         self.open.pop(key, None)
-        self.open[key] = (values, whole, mine)
-        self.last = values
-        values._set_step(whole, mine)
+        self.open[key] = step
+        self.last = step.values
+        self.steps += 1
+        self._set(step)
 
     def ended(self, key: int) -> None:
         """Notes the end of a pass; an outer pass over the same loader gets its values back."""
         entry = self.open.pop(key, None)
         if entry is None:
             return
-        for values, whole, mine in reversed(self.open.values()):
-            if values is entry[0]:
-                values._set_step(whole, mine)
+        for step in reversed(self.open.values()):
+            if step.values is entry.values:
+                self._set(step)
                 break
+
+    @staticmethod
+    def _set(step: Step) -> None:
+        step.values._start = step.start
+        step.values._set_step(step.whole, step.mine)
 
     def require_all(self, what: str) -> None:
         """Raises if the others wait elsewhere, for this worker: they would wait for ever."""
@@ -120,7 +145,7 @@ class Crew:
         """The loader whose pass is open and was stepped last, if there is one."""
         if not self.open:
             return None
-        return next(reversed(self.open.values()))[0]
+        return next(reversed(self.open.values())).values
 
 
 CREW = Crew()

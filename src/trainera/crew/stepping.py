@@ -10,13 +10,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from trainera.crew.joined_rows import JOINED_ROWS
+from trainera.crew.layouts import LAYOUTS
 from trainera.crew.looking import Look
 from trainera.crew.own_batches import RowCutter
 from trainera.crew.passes import pause_passes
-from trainera.crew.rows import row_count, slice_bounds
+from trainera.crew.rows import row_count
 from trainera.crew.sameness import COMPARED_STEPS, digests, same_for_all
 from trainera.crew.sharing import Shared
-from trainera.crew.state import CREW
+from trainera.crew.state import CREW, Step
 from trainera.crew.streams import STREAMS
 from trainera.crew.turns import agree
 
@@ -107,7 +109,7 @@ class Steps(Shared):
         if Steps.made in COMPARED_STEPS:
             CREW.order = hash((CREW.order, *digests(batch)))
         whole, mine = self._step
-        start, stop = slice_bounds(whole, CREW.rank, CREW.size)
+        start, stop = self._start, self._start + mine
         if not mine:  # it takes part at weight 0, because the others wait for it
             start, stop = 0, min(2, whole)
         return self._look.mark(self._cutter.cut(batch, whole, start, stop))
@@ -118,7 +120,9 @@ class Steps(Shared):
             raise ValueError(
                 f"cannot share a batch among workers: no rows are found in a {type(batch).__name__}"
             )
-        start, stop = slice_bounds(whole, CREW.rank, CREW.size)
+        self._dealer.begin(LAYOUTS.guesses)
+        start, stop, unequal = self._dealer.deal(whole)
+        mine = stop - start
         self.begun += 1
         Steps.made += 1
         if self.begun == 1 and whole < CREW.size:
@@ -126,8 +130,10 @@ class Steps(Shared):
         if Steps.made in COMPARED_STEPS:
             same_for_all(batch)
         self._has_batch = True
-        CREW.stepped(id(self), self, whole, stop - start)
-        self._look.begin(whole, stop - start)
+        here = mine or min(2, whole)
+        CREW.stepped(id(self), Step(self, whole, mine, start, here, unequal))
+        JOINED_ROWS.begin()
+        self._look.begin(whole, mine)
         if not STREAMS.holds_own:
             STREAMS.to_own()
 
@@ -135,6 +141,7 @@ class Steps(Shared):
         self._look.end()
         self._has_batch = False
         CREW.ended(id(self))
+        JOINED_ROWS.go_on()
         STREAMS.to_shared()
 
     def _end(self) -> None:

@@ -1,8 +1,10 @@
 """Random numbers: a stream that all workers share, and one of its own for each worker.
 
-What must agree (the order of samples, the initial model, splits) is drawn from the shared stream,
-which moves exactly as in the sequential run. What must differ (dropout, augmentation) is drawn
-from the worker's own. There are three sources: torch, Python's random and numpy.random.
+The shared stream moves exactly as in the sequential run. It decides the order of samples, the
+initial model and splits, and, in the body of a loop over batches, dropout and noise: what is drawn
+there for the samples of a slice is drawn for the whole batch (see `drawing`). From the worker's own
+stream comes what a dataset draws as it is read; and, by `--random own`, the body of a loop. There
+are three sources: torch, Python's random and numpy.random.
 """
 
 import ctypes
@@ -128,21 +130,29 @@ class Streams:
         self.lent = False
 
     def to_own(self) -> None:
-        """Loads this worker's own torch stream."""
-        self.shared = [generator.get_state() for generator in self.generators]
-        for generator, state in zip(self.generators, self.own, strict=True):
-            generator.set_state(state)
+        """What torch draws is for this worker's rows from now on."""
+        if not CREW.exact:
+            self._load_own()
         self.holds_own = True
 
     def to_shared(self) -> bool:
-        """Loads the shared torch stream; true if the own one was loaded."""
+        """What torch draws is for all workers from now on; true if it was for this one's rows."""
         if not self.holds_own:
             return False
+        if not CREW.exact:
+            self._load_shared()
+        self.holds_own = False
+        return True
+
+    def _load_own(self) -> None:
+        self.shared = [generator.get_state() for generator in self.generators]
+        for generator, state in zip(self.generators, self.own, strict=True):
+            generator.set_state(state)
+
+    def _load_shared(self) -> None:
         self.own = [generator.get_state() for generator in self.generators]
         for generator, state in zip(self.generators, self.shared, strict=True):
             generator.set_state(state)
-        self.holds_own = False
-        return True
 
     def back(self, held_own: bool) -> None:
         """Undoes to_shared, unless the last pass ended in between."""
@@ -150,13 +160,13 @@ class Streams:
             self.to_own()
 
     def open_body(self) -> None:
-        """The body of a loop begins: what it draws from torch is this worker's own."""
+        """The body of a loop begins: what torch draws in it is for this worker's rows."""
         self.bodies += 1
         if not self.holds_own:
             self.to_own()
 
     def close_body(self) -> None:
-        """A loop ends; after the last one, all is as if the body had drawn nothing."""
+        """A loop ends; after the last one, all draw alike again."""
         self.bodies -= 1
         if self.bodies == 0:
             self.to_shared()
@@ -164,9 +174,9 @@ class Streams:
     def enter_fetch(self) -> None:
         """The dataset is about to be read in this process: own streams of all three sources."""
         self.fetching = True
-        if not self.holds_own:
+        if CREW.exact or not self.holds_own:
             self.lent = True
-            self.to_own()
+            self._load_own()
         self.python_shared = random.getstate()
         # A new seed for each fetch is cheaper than to save and load the state of the stream.
         self.python_seed += 1
@@ -182,7 +192,7 @@ class Streams:
         random.setstate(self.python_shared)
         if self.lent:
             self.lent = False
-            self.to_shared()
+            self._load_shared()
 
     def synchronise(self, others: Sequence[torch.Generator] = ()) -> None:
         """The first worker's shared streams, and its generators `others`, on every worker."""
@@ -225,6 +235,15 @@ class Streams:
             self.own.append(own.get_state())
         self.python_seed = mixed_seed(shared_state, "python")
         self.numpy_own = NumpyOwn(mixed_seed(shared_state, "numpy"))
+
+
+def own_random_numbers() -> None:
+    """Every worker draws dropout and noise for its own samples, from a stream of its own.
+
+    That is faster where drawing takes long. But numbers, and with them the order of the samples
+    from the second epoch on, are no longer those of the sequential run.
+    """
+    CREW.exact = False
 
 
 def mixed_seed(source: bytes, purpose: str) -> int:

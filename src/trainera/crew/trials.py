@@ -182,7 +182,7 @@ def learns(network: Any) -> bool:
 
 def rows_of_open_loops() -> list[int]:
     """How many rows this worker has of the batches in use, those of the innermost loop first."""
-    rows = [mine for _, _, mine in reversed(CREW.open.values()) if mine > 1]
+    rows = [step.mine for step in reversed(CREW.open.values()) if step.mine > 1]
     return list(dict.fromkeys(rows))
 
 

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 import torch
 
 from trainera.crew.state import CREW
+from trainera.crew.streams import STREAMS, RandomNumbers
 from trainera.crew.transport import TRANSPORT
 from trainera.crew.wire import broadcast_object
 
@@ -104,9 +105,12 @@ def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         outcome = broadcast_object(None)
         if isinstance(outcome, tuple):
             raise SystemExit(outcome[0])
-        if outcome is not None:
+        if isinstance(outcome, RandomNumbers):  # it drew some, as the sequential script does
+            outcome.put_back()
+        elif outcome is not None:
             raise RuntimeError(f"the first worker failed: {outcome}")
         return Nobody()
+    numbers = RandomNumbers()
     try:
         with apart(function, caller, alone=True):
             result = function(*args, **kwargs)
@@ -116,7 +120,8 @@ def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     except BaseException as error:
         broadcast_object(f"{type(error).__name__}: {error}")
         raise
-    broadcast_object(None)
+    shared = CREW.exact or not STREAMS.holds_own
+    broadcast_object(RandomNumbers() if shared and numbers.moved() else None)
     return result
 
 

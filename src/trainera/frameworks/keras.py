@@ -53,6 +53,10 @@ class Keras:
             if value != "global":
                 why = f"{engine.title} computes with the whole batch"
                 raise UserError(f"--{option} {value}: {why} — leave it out")
+        if options.random != "exact":
+            raise UserError(
+                f"--random own: {engine.title} draws the same numbers on any device — leave it out"
+            )
         facts = read(files)
         found: list[Finding] = []
         for _, module in rules.modules("keras"):

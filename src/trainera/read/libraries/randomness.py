@@ -62,6 +62,8 @@ class Randomness(Library):
         self, node: ast.Call, function: ast.Attribute, owner: Value, frame: Frame
     ) -> Value | None:
         name = function.attr
+        if name in drawing.IN_PLACE_DRAWS:
+            self.path.needs_all_workers()
         if name in drawing.IN_PLACE_DRAWS and self.path.open_loops and not isinstance(owner, Share):
             if all(keyword.arg != "generator" for keyword in node.keywords):
                 return self._drawn_in_place(name, node, frame)
@@ -116,6 +118,7 @@ class Randomness(Library):
         alike = alike or (seeded and frame.policy.gathers)
         if alike:
             self.notes.plain.add(node, frame)
+        if alike or (name in drawing.OWN_RANDOM and last != "dropout"):
             # A worker that left one out would go on with other numbers.
             self.path.needs_all_workers()
         if len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
@@ -173,6 +176,7 @@ class Randomness(Library):
         own = generator.name.startswith("torch.distributions.") and last in ("sample", "rsample")
         if not alike and not own:
             return None
+        self.path.needs_all_workers()
         self.notes.cuts.drop(node, frame)
         positional, keywords = self.machine.calls.arguments(node, frame)
         if own:

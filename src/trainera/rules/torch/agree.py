@@ -1,9 +1,9 @@
 """Decisions that hang on the clock or on files are the first worker's.
 
 **What.** A condition that reads the clock or the file system is put into `crew.agree(…)`; likewise
-a number that torch draws once for a batch, also inside of a network that leaves out layers by
-chance, a generator that seeds itself, and the items of a set where they are taken one after the
-other.
+a generator that seeds itself, and the items of a set where they are taken one after the other. With
+`--random own` a number that torch draws once for a batch, too, also inside of a network that leaves
+out layers by chance.
 
 **Why.** `if os.path.exists("last.pt")` may be true for a worker that comes a moment later;
 `if time.time() > limit` differs by microseconds. Workers that take different branches hang. A set
@@ -28,9 +28,9 @@ functions; a test that may skip an exchange, and whatever is learned or saved, i
 **Limits.** A comprehension that makes more than names of what it picks, such as tensors or data
 sets, asks for each item: an object that is sent to another worker would be a copy.
 
-A line that draws numbers for the samples of a batch in one call of its function, and
-for all workers alike in another, is refused: workers must agree on the latter, and must not on the
-former. Two functions do.
+With `--random own` a line that draws numbers for the samples of a batch in one call of its
+function, and for all workers alike in another, is refused: workers must agree on the latter, and
+must not on the former. Two functions do.
 """
 
 from collections.abc import Iterator
@@ -75,6 +75,9 @@ REFUSALS = {
 def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     text = Decoration(facts)
     for node, found in spots(facts.agree.values()).items():
+        what = {spot.what for spot in found}
+        if options.random == "exact" and what == {BY_CHANCE.what}:
+            continue  # all draw the same anyway
         if facts.also_without(node, facts.agree):
             yield refuse(
                 NAME,
@@ -85,7 +88,6 @@ def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Findin
                 "draw them in two places",
             )
             continue
-        what = {spot.what for spot in found}
         if what <= {CLOCK, TERMINAL} and text.is_all(found[0].node, found[0].file):
             continue
         template = "crew.agree({})"

@@ -124,7 +124,7 @@ class Samples:
             finally:
                 samples._within -= 1
             entry = CREW.open.get(id(one))
-            if entry is not None and entry[2] == 0:
+            if entry is not None and entry.mine == 0:
                 samples.idle(one, number)
             else:
                 samples.gave(one, number, batch, None)
