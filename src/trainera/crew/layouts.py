@@ -12,12 +12,11 @@ next pass begins with unequal ones. If the guess was wrong the run ends with a m
 
 import sys
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 
 from trainera.crew.joined_rows import JOINED_ROWS
-from trainera.crew.looking import calling_place
 from trainera.crew.state import CREW, Step
 from trainera.crew.wire import gather_objects
 
@@ -26,6 +25,13 @@ REFUSED = 3
 
 OWN_NAMES = ("end", "of", "_ask", "_check_guess", "rows", "draw", "alone", "call")
 """Of functions here and in `drawing`: in a standalone script they are in the user's file."""
+
+BETWEEN = {
+    *("_wrapped_call_impl", "_call_impl", "inner", "_looked_at", "_call_network"),
+    *("__torch_function__", "_operation"),
+}
+"""Functions between the script and a module that it calls, of torch and of the crew."""
+MOST_FRAMES = 200
 
 Shape = tuple[int, ...]
 
@@ -87,7 +93,7 @@ class Layouts:
         if self._step != CREW.steps:
             self._step, self._times = CREW.steps, {}
         steps = list(reversed(CREW.open.values()))
-        place = (len(shape), *calling_place())
+        place = (len(shape), *calling_place(name))
         number = self._times[place] = self._times.get(place, 0) + 1
         known = self._recall(place, number, shape, steps)
         if known is None:
@@ -165,10 +171,10 @@ def told_by(everyone: list[Seen]) -> Known | str | None:
 def guessed(shape: Shape, steps: list[Step]) -> Known:
     """What a draw is probably for: rows, if a dimension has just as many."""
     for depth, step in enumerate(steps):
-        if step.here in shape:
-            return Known(Layout(shape.index(step.here), 1, False, depth), shape, False)
         if shape[0] % step.here == 0 and shape[0] != step.whole:
             return Known(Layout(0, shape[0] // step.here, False, depth), shape, False)
+        if step.here in shape:
+            return Known(Layout(shape.index(step.here), 1, False, depth), shape, False)
     return Known(None, shape, False)
 
 
@@ -200,6 +206,20 @@ def place_of_draw() -> str:
             break
         frame = frame.f_back
     return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+
+
+def calling_place(name: str) -> tuple[int, ...]:
+    """Where in the program something is drawn: the instruction in every function that is running.
+
+    But for those that call a module, or watch that: they differ from step to step.
+    """
+    place = [hash(name)]
+    frame: Any = sys._getframe(1)
+    while frame is not None and len(place) < MOST_FRAMES:
+        if frame.f_code.co_name not in BETWEEN:
+            place += [id(frame.f_code), frame.f_lasti]
+        frame = frame.f_back
+    return tuple(place)
 
 
 LAYOUTS = Layouts()
