@@ -2,8 +2,11 @@
 
 import pytest
 
-from tests.rules.tools import beyond, refused
+from tests.rules.tools import beyond, converted, refused, script
+from trainera.plan import Options
 
+OWN = Options(random="own")
+ASKED = "crew.own_random_numbers()"
 IMPORTS = "import random\nimport numpy as np"
 
 
@@ -109,9 +112,11 @@ def test_a_tensor_that_outlives_the_batch(change: str) -> None:
 
 def test_noise_on_the_weights_is_the_same_on_all_workers() -> None:
     noise = "with torch.no_grad():\n    model.weight.add_(0.01 * torch.randn_like(model.weight))\n"
-    added = beyond(loss=f"{noise}loss = criterion(model(x), y)")
-    wanted = "model.module.weight.add_(0.01 * crew.agree(torch.randn_like(model.module.weight)))"
-    assert added == [wanted]
+    loss = f"{noise}loss = criterion(model(x), y)"
+    wanted = "model.module.weight.add_(0.01 * torch.randn_like(model.module.weight))"
+    assert beyond(loss=loss) == [wanted]
+    agreed = "model.module.weight.add_(0.01 * crew.agree(torch.randn_like(model.module.weight)))"
+    assert beyond(OWN, loss=loss) == [ASKED, agreed]
 
 
 @pytest.mark.parametrize(
@@ -151,14 +156,16 @@ def test_weights_that_are_dropped_out() -> None:
     ],
 )
 def test_other_ways_to_draw_once_for_the_batch(setup: str, draw: str) -> None:
-    added = beyond(setup=setup, loss=f"s = {draw}\nloss = criterion(model(x * s), y)")
-    assert added == [f"s = crew.agree({draw})"]
+    loss = f"s = {draw}\nloss = criterion(model(x * s), y)"
+    assert beyond(setup=setup, loss=loss) == []
+    assert beyond(OWN, setup=setup, loss=loss) == [ASKED, f"s = crew.agree({draw})"]
 
 
 def test_noise_on_every_parameter() -> None:
     step = "with torch.no_grad():\n    for p in model.parameters():\n        p.add_({})"
     draw = "torch.randn_like(p)"
-    assert beyond(step=step.format(draw)) == [f"p.add_(crew.agree({draw}))"]
+    assert beyond(step=step.format(draw)) == []
+    assert beyond(OWN, step=step.format(draw)) == [ASKED, f"p.add_(crew.agree({draw}))"]
 
 
 def test_numbers_made_of_the_number_of_samples() -> None:
@@ -181,9 +188,11 @@ def test_numpy_rows_inside_of_the_network() -> None:
 
 
 def test_one_number_of_torch_for_the_batch() -> None:
-    """Drawn by each worker, the factor would be another one for each slice."""
-    added = beyond(loss="loss = torch.rand(1) * criterion(model(x), y)")
-    assert added == ["loss = crew.agree(torch.rand(1)) * criterion(model(x), y)"]
+    """Drawn by each worker on its own, the factor would be another one for each slice."""
+    loss = "loss = torch.rand(1) * criterion(model(x), y)"
+    assert beyond(loss=loss) == []
+    agreed = "loss = crew.agree(torch.rand(1)) * criterion(model(x), y)"
+    assert beyond(OWN, loss=loss) == [ASKED, agreed]
 
 
 @pytest.mark.parametrize("draw", ["random.random()", "np.random.beta(1.0, 1.0)"])
@@ -204,11 +213,14 @@ def test_a_choice_inside_of_the_network() -> None:
                 x = self.a(x)
             return self.b(x)
     """
-    assert beyond(imports=IMPORTS, setup=network, model="model = Net()") == [
-        "if crew.agree(torch.rand(1)).item() < 0.5:",
+    wrapped = (
         "model = DistributedDataParallel(Net(), broadcast_buffers=False, "
-        "find_unused_parameters=True)",
-    ]
+        "find_unused_parameters=True)"
+    )
+    parts = {"imports": IMPORTS, "setup": network, "model": "model = Net()"}
+    assert beyond(**parts) == [wrapped]
+    agreed = "if crew.agree(torch.rand(1)).item() < 0.5:"
+    assert beyond(OWN, **parts) == [ASKED, agreed, wrapped]
     scripted = network.replace(
         "    def forward", "    @torch.jit.script_method\n        def forward"
     )
@@ -253,5 +265,30 @@ def test_helpers_that_make_rows() -> None:
 
 def test_a_helper_that_makes_rows_and_something_for_the_batch() -> None:
     both = "loss = criterion(model(noise(len(x)) + x), y) + noise(1, 1).sum()"
-    (row,) = refused(setup=HELPERS, loss=both)
-    assert row[0] == "agree" and row[1] == "return torch.randn(n, width)"
+    beyond(setup=HELPERS, loss=both)
+    plan, _ = converted(script(setup=HELPERS, loss=both), OWN)
+    (refusal,) = plan.refusals
+    assert refusal.rule == "agree"
+
+
+def test_each_worker_draws_its_own_if_asked_for() -> None:
+    assert beyond(OWN) == [ASKED]
+    plan, _ = converted(script(), OWN)
+    (note,) = [note for note in plan.notes if note.rule == "random"]
+    assert note.what == "dropout and noise are not those of the sequential run"
+
+
+def test_all_workers_take_part_where_an_evaluation_draws() -> None:
+    """One that skipped a batch without a sample would go on with other numbers."""
+    evaluation = """
+    model.eval()
+    test, correct = DataLoader(data, batch_size=8), 0
+    with torch.no_grad():
+        for x, y in test:
+            correct += (model({}) > y).sum().item()
+    print(correct)
+    """
+    quiet = beyond(after=evaluation.format("x"))
+    assert any("skip_empty=True" in line for line in quiet)
+    noisy = beyond(after=evaluation.format("x + torch.randn_like(x)"))
+    assert not any("skip_empty=True" in line for line in noisy)

@@ -99,6 +99,7 @@ class Layouts:
         if known is None:
             known = self._ask(name, shape, steps)
             before = self.places.setdefault(place, {}).get(number)
+            self.guesses += before is None and not known.sure
             if before is not None and not before.sure and known.sure:
                 self._check_guess(before, known, name, shape)
             self.places[place][number] = known
@@ -133,7 +134,6 @@ class Layouts:
             end(name, [one.shape for one in everyone], found)
         if found is not None:
             return found
-        self.guesses += 1
         return guessed(shape, steps)
 
     def _check_guess(self, before: Known, now: Known, name: str, shape: Shape) -> None:
@@ -150,14 +150,19 @@ def told_by(everyone: list[Seen]) -> Known | str | None:
     """What the shapes of all workers tell; None if nothing, and a reason if it cannot be."""
     first = everyone[0]
     shapes = [one.shape for one in everyone]
-    if any(one.name != first.name or len(one.shape) != len(first.shape) for one in everyone):
+    if any(one.name != first.name or len(one.shape) != len(first.shape) for one in everyone) or any(
+        len(one.here) != len(first.here) for one in everyone
+    ):
         return "the workers do not draw the same at this place"
-    depths = range(min(len(one.here) for one in everyone))
     if all(shape == first.shape for shape in shapes):
-        tells = any(one.here != first.here for one in everyone)
-        return Known(None, first.shape, True) if tells else None
+        open_to_doubt = any(
+            any(size % here == 0 for size in first.shape)
+            and all(one.here[depth] == here for one in everyone)
+            for depth, here in enumerate(first.here)
+        )
+        return None if open_to_doubt else Known(None, first.shape, True)
     differing = [dim for dim, sizes in enumerate(zip(*shapes, strict=True)) if len(set(sizes)) > 1]
-    for depth in depths if len(differing) == 1 else ():
+    for depth in range(len(first.here)) if len(differing) == 1 else ():
         dim = differing[0]
         times = first.shape[dim] // first.here[depth]
         if times and all(one.shape[dim] == times * one.here[depth] for one in everyone):
