@@ -110,7 +110,6 @@ def test_paths_that_are_dropped_for_each_sample() -> None:
 def test_paths_that_are_dropped_for_the_batch() -> None:
     once = DROP_PATH.replace("(x.shape[0],) + (1,) * (x.ndim - 1)", "(1,)")
     assert beyond(model=once) == [
-        "mask = keep + crew.agree(torch.rand(shape, dtype=x.dtype, device=x.device))",
         MADE.format(", find_unused_parameters=True"),
     ]
 

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.rules.tools import added_unless_refused, beyond, refused, right_or_refused
+from trainera.plan import Options
 
 IMPORTS = (
     "import datetime, glob, os, random, secrets, time\nimport numpy as np\nfrom pathlib import Path"
@@ -131,9 +132,11 @@ def test_a_time_limit() -> None:
 
 
 def test_random_numbers_inside_a_pass() -> None:
-    assert beyond(step="if torch.rand(1).item() > 2:\n    break") == [
-        "if crew.agree(torch.rand(1)).item() > 2:"
-    ]
+    """All draw the same, unless each is to draw its own."""
+    parts = {"step": "if torch.rand(1).item() > 2:\n    break"}
+    assert beyond(**parts) == []
+    agreed = "if crew.agree(torch.rand(1)).item() > 2:"
+    assert agreed in beyond(Options(random="own"), **parts)
 
 
 @pytest.mark.parametrize(

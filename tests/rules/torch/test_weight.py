@@ -365,12 +365,8 @@ FIXED = "noise = torch.randn(8, 3)\nfake = model(noise)\n"
 
 def test_noise_of_a_fixed_size() -> None:
     """Every worker computes all that comes of it, so that it counts as it is."""
-    assert beyond(loss=FIXED + "loss = criterion(model(x), y) + fake.mean()") == [
-        "noise = crew.agree(torch.randn(8, 3))"
-    ]
-    assert beyond(backward="loss.backward()\n" + FIXED + "fake.mean().backward()") == [
-        "noise = crew.agree(torch.randn(8, 3))"
-    ]
+    assert beyond(loss=FIXED + "loss = criterion(model(x), y) + fake.mean()") == []
+    assert beyond(backward="loss.backward()\n" + FIXED + "fake.mean().backward()") == []
     assert noted(backward="loss.backward()\n" + FIXED + "fake.mean().backward()") == [
         "this loss is computed by every worker, all of it"
     ]
@@ -423,7 +419,7 @@ def test_dropout_of_the_whole_batch() -> None:
 
 def test_rows_in_another_order() -> None:
     assert beyond(loss="i = torch.randperm(len(y)).cpu()\nloss = criterion(model(x), y[i])") == [
-        "i = crew.agree(torch.randperm(loader.sum(len(y)))).cpu()",
+        "i = torch.randperm(loader.sum(len(y))).cpu()",
         "loss = criterion(model(x), loader.mine(loader.gather(y)[i]))",
     ]
 
