@@ -53,7 +53,9 @@ import torch
 torch.manual_seed(5)
 random.seed(5)
 for k in range(3):
-    print(k, torch.randint(100, (7,)).tolist())
+    i = torch.randint(100, (7,))
+    noise = torch.rand(len(i))
+    print(k, i.tolist())
     if k == {last}:
         break
 print(torch.randint(100, (2,)).tolist(), random.random())
@@ -74,7 +76,7 @@ def run(runner: Runner, folder: Path, source: str, workers: int) -> tuple[bool, 
 def test_batches_are_those_of_the_sequential_script(
     runner: Runner, tmp_path: Path, source: str, last: int
 ) -> None:
-    """Also what is drawn after the loop, though each worker drew for its rows in between."""
+    """Also what is drawn after the loop: what is drawn for rows is drawn for all of them."""
     alone = run(runner, tmp_path, SEQUENTIAL.format(last=last), 1)
     assert alone[0]
     for workers in (2, 3):
@@ -122,7 +124,9 @@ def test_what_is_drawn_for_all_after_a_cut_moves_the_shared_numbers(
 import torch
 torch.manual_seed(5)
 for k in range(3):
-    print(k, torch.randint(100, (7,)).tolist(), torch.randint(100, (1,)).item())
+    i = torch.randint(100, (7,))
+    noise = torch.rand(len(i))
+    print(k, i.tolist(), torch.randint(100, (1,)).item())
 print(torch.randint(100, (2,)).tolist())
 """
     alone = run(runner, tmp_path, sequential, 1)

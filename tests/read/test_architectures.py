@@ -6,6 +6,7 @@ import pytest
 
 from tests.rules.tools import beyond, converted, network, refused, script
 from trainera.pipeline import plan_script
+from trainera.plan import Options
 
 SHARE = "(loss * loader.share).backward()"
 MADE = "model = DistributedDataParallel(Net(), broadcast_buffers=False{})"
@@ -115,7 +116,7 @@ def test_paths_that_are_dropped_for_the_batch() -> None:
 
 
 def test_paths_that_are_dropped_for_each_sample_or_for_the_batch() -> None:
-    """One line cannot be both."""
+    """All draw alike, so that one line may be both; not if each worker draws its own."""
     both = DROP_PATH.replace("(x.shape[0],) + (1,) * (x.ndim - 1)", "(rows,) + (1,)")
     both = both.replace("drop_path(x, ", "drop_path(x, rows, ").replace(
         "return drop_path(x, rows, self.p, self.training)",
@@ -123,7 +124,8 @@ def test_paths_that_are_dropped_for_each_sample_or_for_the_batch() -> None:
         "drop_path(x, 1, self.p, self.training)",
     )
     assert "drop_path(x, rows, p" in both
-    refused(model=both)
+    beyond(model=both)
+    assert converted(script(model=both), Options(random="own"))[0].refusals
 
 
 WINDOWS = (

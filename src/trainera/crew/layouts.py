@@ -18,19 +18,18 @@ import torch
 
 from trainera.crew.joined_rows import JOINED_ROWS
 from trainera.crew.state import CREW, Step
+from trainera.crew.trials import REFUSED
 from trainera.crew.wire import gather_objects
 
-REFUSED = 3
-"""The status of a run that is refused (see `trainera --help`)."""
+CREW_NAMES = (
+    *("end", "of", "_ask", "_check_guess", "rows", "draw", "alone", "call", "joining"),
+    *("_looked_at", "_call_network", "__torch_function__", "_operation"),
+)
+"""Of the crew's functions: in a standalone script they are in the user's file."""
 
-OWN_NAMES = ("end", "of", "_ask", "_check_guess", "rows", "draw", "alone", "call")
-"""Of functions here and in `drawing`: in a standalone script they are in the user's file."""
-
-BETWEEN = {
-    *("_wrapped_call_impl", "_call_impl", "inner", "_looked_at", "_call_network"),
-    *("__torch_function__", "_operation"),
-}
-"""Functions between the script and a module that it calls, of torch and of the crew."""
+TORCH = str(Path(torch.__file__).parent)
+BETWEEN: dict[Any, bool] = {}
+"""Whether code is torch's or the crew's: between the script and what is drawn."""
 MOST_FRAMES = 200
 
 Shape = tuple[int, ...]
@@ -93,7 +92,7 @@ class Layouts:
         if self._step != CREW.steps:
             self._step, self._times = CREW.steps, {}
         steps = list(reversed(CREW.open.values()))
-        place = (len(shape), *calling_place(name))
+        place = (len(shape), *place_in_script(name))
         number = self._times[place] = self._times.get(place, 0) + 1
         known = self._recall(place, number, shape, steps)
         if known is None:
@@ -166,7 +165,10 @@ def told_by(everyone: list[Seen]) -> Known | str | None:
         dim = differing[0]
         times = first.shape[dim] // first.here[depth]
         if times and all(one.shape[dim] == times * one.here[depth] for one in everyone):
-            ways = set().union(*(one.apart.get(one.shape[dim], set()) for one in everyone))
+            # A worker with few rows may take something else for them; not all at once.
+            ways = {True, False}.intersection(
+                *(one.apart[one.shape[dim]] for one in everyone if one.here[depth] > 1)
+            )
             if times > 1 and len(ways) != 1:
                 return f"for each row there are {times} entries, and in which order is not seen"
             return Known(Layout(dim, times, ways == {True}, depth), first.shape, True)
@@ -199,30 +201,35 @@ def end(name: str, shapes: list[Shape], why: str) -> NoReturn:
 
 def place_of_draw() -> str:
     """Where the script draws, or calls the network that does."""
-    library = str(Path(torch.__file__).parent)
     frame = sys._getframe(1)
     own = frame.f_code.co_filename
     while frame.f_back is not None:
         name = frame.f_code.co_filename
-        inside = name.startswith(library) or frame.f_globals.get("__name__", "").startswith(
+        inside = name.startswith(TORCH) or frame.f_globals.get("__name__", "").startswith(
             "trainera."
         )
-        if not inside and not (name == own and frame.f_code.co_name in OWN_NAMES):
+        if not inside and not (name == own and frame.f_code.co_name in CREW_NAMES):
             break
         frame = frame.f_back
     return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
 
 
-def calling_place(name: str) -> tuple[int, ...]:
-    """Where in the program something is drawn: the instruction in every function that is running.
+def place_in_script(name: str) -> tuple[int, ...]:
+    """Where in the program something is drawn: the instruction in every function of the script's.
 
-    But for those that call a module, or watch that: they differ from step to step.
+    Not in those of torch and of the crew: what they call depends on who watches, which may differ
+    from worker to worker.
     """
     place = [hash(name)]
     frame: Any = sys._getframe(1)
     while frame is not None and len(place) < MOST_FRAMES:
-        if frame.f_code.co_name not in BETWEEN:
-            place += [id(frame.f_code), frame.f_lasti]
+        code = frame.f_code
+        if code not in BETWEEN:
+            library = code.co_filename.startswith(TORCH) or code.co_name in CREW_NAMES
+            crew = str(frame.f_globals.get("__name__")).startswith("trainera.crew")
+            BETWEEN[code] = library or crew
+        if not BETWEEN[code]:
+            place += [id(code), frame.f_lasti]
         frame = frame.f_back
     return tuple(place)
 

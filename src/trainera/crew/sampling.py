@@ -115,7 +115,7 @@ class SliceIterator:
             if not owner.slices:
                 self.plan.append(Planned(count, count, True, order))
                 return batch
-            start, stop, unequal = owner.dealer.deal(count, not owner.skips_idle)
+            start, stop, unequal = owner.dealer.deal(count, may_idle=False)
             if stop > start:
                 owner.has_stand_in = True
                 self.plan.append(Planned(count, stop - start, True, order, start, unequal))

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from trainera.crew.dealing import Dealer
-from trainera.crew.drawing import DRAWING
+from trainera.crew.kernels import replace_kernels
 from trainera.crew.linking import linked, linked_rows
 from trainera.crew.passes import StandIn
 from trainera.crew.reduction import reduce_each, reduce_values
@@ -65,7 +65,7 @@ class Shared(StepValues):
         self._stand_in = StandIn()
         self._set_step(CREW.size, 1)
         if CREW.size > 1 and CREW.exact:
-            DRAWING.install()
+            replace_kernels()
         if CREW.size > 1:
             # A loss between [n, 1] and [n] compares every sample with every other: no slice can
             # do that. torch only warns, and goes on.

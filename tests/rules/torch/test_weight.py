@@ -12,6 +12,7 @@ from tests.rules.tools import (
     refused,
     script,
 )
+from trainera.plan import Options
 
 SUM = "criterion = nn.MSELoss(reduction='sum')"
 NONE = "criterion = nn.MSELoss(reduction='none')"
@@ -371,7 +372,7 @@ def test_noise_of_a_fixed_size() -> None:
         "this loss is computed by every worker, all of it"
     ]
     dropout = "model = nn.Sequential(nn.Linear(3, 1), nn.Dropout(0.5))"
-    assert len(beyond(model=dropout, step=FIXED + "torch.save(fake, 'f.pt')")) == 3  # only shown
+    assert len(beyond(model=dropout, step=FIXED + "torch.save(fake, 'f.pt')")) == 2  # only shown
     numpy = FIXED.replace("torch.randn(8, 3)", "torch.Tensor(np.random.normal(0, 1, (8, 3)))")
     both = "loss = criterion(model(x), y) + fake.mean()"
     assert beyond(imports="import numpy as np", loss=numpy + both) == []
@@ -462,11 +463,10 @@ def test_a_dimension_that_may_be_the_batch() -> None:
     ],
 )
 def test_random_numbers_of_the_whole_batch(loss: str) -> None:
-    """One draw for all samples: every worker must use the same one."""
-    lines = added_unless_refused(loss=loss)
-    assert lines is None or any("crew.agree(" in line for line in lines), (
-        "every worker draws its own"
-    )
+    """One draw for all samples: all draw the same, or use the first worker's."""
+    assert beyond(loss=loss) == []
+    lines = beyond(Options(random="own"), loss=loss)
+    assert any("crew.agree(" in line for line in lines), "every worker draws its own"
 
 
 @pytest.mark.parametrize(
