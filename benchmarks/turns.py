@@ -178,12 +178,12 @@ def speed(turns: Turns, name: str, base: str) -> Ratio:
     return Ratio(median=middle, low=low, high=high)
 
 
-def convert(script: Path, engine: str, folder: Path) -> Path:
+def convert(script: Path, engine: str, folder: Path, *options: str) -> Path:
     """Converts as a user does."""
     output = folder / engine
     output.mkdir()
     command = [sys.executable, "-m", "trainera", "convert", str(script)]
-    command += ["--engine", engine, "-o", str(output)]
+    command += ["--engine", engine, "-o", str(output), *options]
     subprocess.run(command, check=True, stdout=sys.stderr)
     return output / script.name
 

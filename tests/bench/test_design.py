@@ -105,6 +105,8 @@ def test_a_run_comes_back_as_it_was() -> None:
 def test_strategies_by_name() -> None:
     assert parse("sequential", ENGINES) == SEQUENTIAL
     assert parse("ddp:2", ENGINES) == TWO
+    own = parse("ddp:2:own", ENGINES)
+    assert own.options == ("--random", "own") and own.name == "ddp 2 own random numbers"
     assert parse("ddp:2:per-worker:linear", ENGINES) == GROWN
     grown = parse("ddp:4:per-worker:sqrt:warmup=2.5", ENGINES)
     assert grown.name == "ddp 4 per-worker lr sqrt warm-up 2.5"

@@ -9,11 +9,12 @@ from trainera.errors import UserError
 
 Batch = Literal["global", "per-worker"]
 Rate = Literal["keep", "linear", "sqrt"]
+Random = Literal["exact", "own"]
 RATES: tuple[Rate, ...] = ("keep", "linear", "sqrt")
 
 _HOW = (
-    "write sequential, ENGINE:WORKERS, ENGINE:WORKERS:per-worker, …:per-worker:linear or "
-    "…:per-worker:linear:warmup=EPOCHS"
+    "write sequential, ENGINE:WORKERS, ENGINE:WORKERS:own (random numbers of its own for each "
+    "worker), ENGINE:WORKERS:per-worker, …:per-worker:linear or …:per-worker:linear:warmup=EPOCHS"
 )
 
 
@@ -30,6 +31,8 @@ class Strategy:
     """What becomes of the learning rate when the batch grows."""
     warmup_epochs: float = 0.0
     """How long it takes to get there."""
+    random: Random = "exact"
+    """Whether random numbers are those of the sequential run, or each worker's own."""
 
     @property
     def name(self) -> str:
@@ -42,6 +45,8 @@ class Strategy:
             words.append(f"lr {self.rate}")
         if self.warmup_epochs:
             words.append(f"warm-up {self.warmup_epochs:g}")
+        if self.random != "exact":
+            words.append("own random numbers")
         return " ".join(words)
 
     @property
@@ -54,6 +59,8 @@ class Strategy:
             words += ("--lr", self.rate)
         if self.warmup_epochs:
             words += ("--warmup", f"{self.warmup_epochs:g}")
+        if self.random != "exact":
+            words += ("--random", self.random)
         return words
 
 
@@ -76,9 +83,12 @@ def parse(text: str, engines: Collection[str]) -> Strategy:
     batch: Batch = "global"
     rate: Rate = "keep"
     warmup_epochs = 0.0
+    random: Random = "exact"
     for word in rest[1:]:
         if word in ("global", "per-worker"):
             batch = "per-worker" if word == "per-worker" else "global"
+        elif word in ("exact", "own"):
+            random = "own" if word == "own" else "exact"
         elif word in RATES:
             rate = next(known for known in RATES if known == word)
         elif word.startswith("warmup=") and word[7:].replace(".", "", 1).isdigit():
@@ -100,6 +110,7 @@ def parse(text: str, engines: Collection[str]) -> Strategy:
         batch=batch,
         rate=rate,
         warmup_epochs=warmup_epochs,
+        random=random,
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trainera.cli import render
-from trainera.cli.options import EngineOption, require_engine
+from trainera.cli.options import EngineOption, Random, RandomOption, require_engine
 from trainera.errors import Status, UserError
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    random: RandomOption = Random.EXACT,
     dtype: Annotated[
         Dtype, typer.Option(help="float64 leaves no doubt; float32 is what is trained with.")
     ] = Dtype.FLOAT64,
@@ -100,6 +101,7 @@ def verify(
     """
     require_engine(engine)
     from trainera.pipeline import convert_script, engine_of
+    from trainera.plan import Options
     from trainera.verify.judge import Interrupted, judge, judge_by_results
     from trainera.verify.run import Request
 
@@ -110,7 +112,8 @@ def verify(
     chosen = engine_of(pair or script, engine)
     converted: tuple[Converted, ...] = ()
     if pair is None:
-        plan, converted = convert_script(script, chosen.name)
+        options = Options(random="own" if random is Random.OWN else "exact")
+        plan, converted = convert_script(script, chosen.name, options)
         if plan.refusals:
             render.print_refusals(plan, stderr=True)
             render.say(f"{render.shown(script)}: refused; nothing was run")
