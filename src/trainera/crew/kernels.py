@@ -62,7 +62,7 @@ def replacements(device: str) -> Iterable[tuple[str, Kernel]]:
         yield name, by_value(name, kernel_of(name, device))
     yield "bernoulli_.Tensor", chosen(kernel_of("bernoulli_.Tensor", device))
     yield "bernoulli.out", into(torch.bernoulli)
-    yield "multinomial", picked(kernel_of("multinomial", device))
+    yield "multinomial", categories(kernel_of("multinomial", device))
     yield "multinomial.out", into(torch.multinomial)
     yield "randperm.generator_out", ordered(kernel_of("randperm.generator_out", device))
     leaking = leaky(kernel_of("rrelu_with_noise", device))
@@ -130,8 +130,8 @@ def around(name: str, kernel: Kernel, spread_is_number: bool) -> Kernel:
     return draw
 
 
-def picked(kernel: Kernel) -> Kernel:
-    """Categories, row by row. One of each row, or different ones, it picks by filling a tensor."""
+def categories(kernel: Kernel) -> Kernel:
+    """Numbers of categories. One of each row, or different ones, it picks by filling a tensor."""
 
     def draw(
         self: torch.Tensor, num_samples: int, replacement: bool = False, *, generator: Any = None

@@ -127,7 +127,8 @@ class Layouts:
             [step.here for step in steps],
             {size: JOINED_ROWS.ways(size) for size in shape},
         )
-        everyone = gather_objects(seen)
+        # As a plain tuple: in a standalone script no class can be sent.
+        everyone = [Seen(*one) for one in gather_objects(tuple(seen))]
         found = told_by(everyone)
         if isinstance(found, str):
             end(name, [one.shape for one in everyone], found)

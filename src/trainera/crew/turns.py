@@ -105,8 +105,10 @@ def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         outcome = broadcast_object(None)
         if isinstance(outcome, tuple):
             raise SystemExit(outcome[0])
-        if isinstance(outcome, RandomNumbers):  # it drew some, as the sequential script does
-            outcome.put_back()
+        if isinstance(outcome, dict):  # it drew random numbers, as the sequential script does
+            numbers = RandomNumbers()
+            vars(numbers).update(outcome)
+            numbers.put_back()
         elif outcome is not None:
             raise RuntimeError(f"the first worker failed: {outcome}")
         return Nobody()
@@ -121,7 +123,7 @@ def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         broadcast_object(f"{type(error).__name__}: {error}")
         raise
     shared = CREW.exact or not STREAMS.holds_own
-    broadcast_object(RandomNumbers() if shared and numbers.moved() else None)
+    broadcast_object(vars(RandomNumbers()) if shared and numbers.moved() else None)
     return result
 
 
