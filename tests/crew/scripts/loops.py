@@ -71,6 +71,8 @@ def check_counts():
 def check_values():
     data = TensorDataset(torch.arange(11.0))
     loader = crew.split(DataLoader(data, batch_size=9))
+    uneven = [len(x) for (x,) in loader]  # to see which sizes follow the number of samples
+    assert uneven[0] == (4, 3, 2)[RANK], uneven
     shares = []
     for (x,) in loader:
         assert crew.current() is loader
@@ -129,7 +131,8 @@ def check_stand_in_is_not_read():
 
 
 def check_streams():
-    """Dropout differs between workers, orders do not, and afterwards all is shared again."""
+    """With streams of their own dropout differs, orders do not, and later all is shared again."""
+    crew.own_random_numbers()
     torch.manual_seed(3)
     data = TensorDataset(torch.arange(24.0))
     loader = crew.split(DataLoader(data, batch_size=6, shuffle=True))
