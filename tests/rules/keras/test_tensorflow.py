@@ -38,6 +38,11 @@ def test_keras_on_jax_is_not_for_tensorflow() -> None:
         ("import numpy as np\nnp.save('a.npy', a)", "crew.once(np.save, 'a.npy', a)"),
         ("frame.to_csv('a.csv')", "crew.once(frame.to_csv, 'a.csv')"),
         ("path.open('a')", "crew.once(path.open, 'a')"),
+        ("model.save('model.h5')", "crew.once(model.save, 'model.h5')"),
+        (
+            "tf.keras.models.save_model(model, 'm.h5')",
+            "crew.once(tf.keras.models.save_model, model, 'm.h5')",
+        ),
         ("tf.io.gfile.makedirs('out')", "crew.once(tf.io.gfile.makedirs, 'out')"),
         (
             "data = tf.keras.datasets.mnist.load_data()",
@@ -49,8 +54,8 @@ def test_keras_on_jax_is_not_for_tensorflow() -> None:
             "while crew.agree(time.time()) < end:",
         ),
         (
-            "from datetime import datetime\nmodel.save(str(datetime.now()))",
-            "model.save(str(crew.agree(datetime.now())))",
+            "from datetime import datetime\nmodel.save_weights(str(datetime.now()))",
+            "model.save_weights(str(crew.agree(datetime.now())))",
         ),
     ],
 )
@@ -63,7 +68,6 @@ def test_what_reaches_outside(line: str, expected: str) -> None:
     [
         "open('data.txt').read()",
         "open('data.txt', 'rb').read()",
-        "model.save('model.h5')",
         "model.save_weights('model.h5')",
         "import time\nstart = time.time()\nprint(time.time() - start)",
         "def save(path):\n    pass\n\nsave('x')\nagent.save('x')",

@@ -14,6 +14,7 @@ from trainera.read.source.names import Names
 Files = dict[str, SourceFile]
 
 WRITES = ONCE | {
+    *("keras.models.save_model", "keras.saving.save_model", "tensorflow.saved_model.save"),
     *("keras.utils.plot_model", "keras.utils.save_img", "keras.preprocessing.image.save_img"),
     *("tensorflow.io.write_file", "tensorflow.summary.create_file_writer"),
     *(
@@ -25,8 +26,6 @@ OPENERS = {"open": 1, "io.open": 1, "tensorflow.io.gfile.GFile": 1, "h5py.File":
 """What opens a file, and where among its arguments the mode stands."""
 OPENER_DEFAULTS = {"h5py.File": "r"}
 FETCHES = DOWNLOADS | {"keras.utils.get_file", "tensorflow_datasets.load"}
-OF_KERAS = {"save", "save_weights", "export"}
-"""Methods that the runtime has the first worker do, whoever calls them."""
 SHOWN = {"print", "info", "debug", "warning", "error", "write", "set_description", "set_postfix"}
 """Calls whose arguments are only shown."""
 FIGURES = {"abs", "divmod", "float", "format", "int", "max", "min", "round", "str", "strftime"}
@@ -67,7 +66,7 @@ def writings(files: Files) -> Iterator[Spot]:
             yield Spot(file, call)
         elif isinstance(call.func, ast.Attribute) and not names.of(call.func):
             method = call.func.attr
-            if method in ONCE_METHODS - OF_KERAS - own or _writes_by_path(call):
+            if method in ONCE_METHODS - own or _writes_by_path(call):
                 yield Spot(file, call)
 
 

@@ -13,8 +13,8 @@ evaluate the arguments, the first one acts, and the others wait until it is done
 
 **Safety.** What the call returns is, on the other workers, an object that takes every call and does
 nothing, so `with crew.once(open, path, "w") as file:` works unchanged. What Keras and TensorFlow
-write themselves (`model.save`, `save_weights`, checkpoints, the logs of callbacks) the runtime has
-the first worker do, whoever calls it. With an engine of one process nothing is changed.
+write themselves (`save_weights`, checkpoints, the files of callbacks) the runtime has the first
+worker do, whoever calls it. With an engine of one process nothing is changed.
 
 **Limits.** Calls of libraries that are not known to write are left as they are. Whether a file is
 read or written has to stand in the script; where it does not, the script is refused.

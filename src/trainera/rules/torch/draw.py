@@ -23,8 +23,8 @@ and, where slices differ in size, go on with different numbers.
 order that torch draws is the first worker's on all.
 
 **Limits.** What a network is given must be seen to have as many rows as the batch. Inside of a
-network such a draw is refused. Rows that torch draws are left alone: each worker has a stream of
-its own for them, as for dropout.
+network such a draw is refused. Rows that torch draws are left alone: they are drawn for the whole
+batch when it runs, see `random`.
 """
 
 from collections.abc import Iterator
