@@ -21,6 +21,7 @@ def observed(
     timeout: float = 90,
     engine: str = "ddp",
     limit: dict[str, int] | None = None,
+    draws_alike: bool = False,
 ) -> Side:
     """Runs a script as `trainera verify` does: alone if `workers` is 0."""
     directory = folder / ("parallel" if workers else "sequential")
@@ -28,6 +29,7 @@ def observed(
     work.mkdir(parents=True)
     directory.mkdir()
     settings: dict[str, object] = {"directory": str(directory), "dtype": dtype, **(limit or {})}
+    settings["draws_alike"] = draws_alike
     if choices is not None:
         settings["choices"] = str(choices)
     run = runner.run(script, work, arguments, workers, timeout, observer=settings, engine=engine)

@@ -61,14 +61,13 @@ for step in range(4):
 """
 
 
-def test_dropout_in_batches_made_by_hand_is_undecided(runner: Runner, tmp_path: Path) -> None:
-    """Nothing tells their samples apart, so its numbers cannot be theirs."""
+def test_dropout_in_batches_made_by_hand(runner: Runner, tmp_path: Path) -> None:
+    """Nothing tells their samples apart, but both scripts draw the same."""
     case = tmp_path / "case"
     case.mkdir()
     (case / "train.py").write_text(BY_HAND)
-    alone = observed(runner, case / "train.py", tmp_path, 0)
+    alone = observed(runner, case / "train.py", tmp_path, 0, draws_alike=True)
     script = write_converted(case, tmp_path / "converted")
-    together = observed(runner, script, tmp_path, 2, choices=alone.directory / "choices.json")
+    together = observed(runner, script, tmp_path, 2, draws_alike=True)
     verdict = verdict_on(alone, together, script, 2)
-    assert verdict.outcome is Outcome.UNDECIDED, verdict
-    assert "dropout for a batch from no loader" in verdict.reason
+    assert verdict.outcome is Outcome.EQUIVALENT, verdict

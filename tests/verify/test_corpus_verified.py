@@ -31,14 +31,15 @@ def crews(name: str) -> list[tuple[str, int]]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_case_is_equivalent(case: Path, runner: Runner, tmp_path: Path) -> None:
     arguments = [str(word) for word in settings(case).get("arguments", [])]
-    alone = observed(runner, case / "train.py", tmp_path, 0, arguments=arguments)
+    alone = observed(runner, case / "train.py", tmp_path, 0, arguments=arguments, draws_alike=True)
     choices = alone.directory / "choices.json"
     for engine, workers in crews(case.name):
         folder = tmp_path / f"{engine}-{workers}"
         script = write_converted(case, tmp_path / engine, engine=engine)
         together = observed(
-            runner, script, folder, workers, arguments=arguments, choices=choices, engine=engine
-        )
+            runner, script, folder, workers, arguments=arguments, choices=choices, engine=engine,
+            draws_alike=True,
+        )  # fmt: skip
         verdict = verdict_on(alone, together, script, workers)
         assert verdict.outcome is Outcome.EQUIVALENT, verdict
         assert verdict.steps > 0

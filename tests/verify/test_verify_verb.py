@@ -191,14 +191,16 @@ def test_a_crash_only_in_parallel(tmp_path: Path) -> None:
     assert "ZeroDivisionError" in done.stdout
 
 
-def test_chance_that_cannot_be_tied_down_is_undecided(tmp_path: Path) -> None:
-    """Dropout inside of an LSTM is drawn where no hook reaches."""
+def test_chance_that_cannot_be_tied_down(tmp_path: Path) -> None:
+    """Dropout inside of an LSTM: a converted script draws the same, unless it is told not to."""
     (tmp_path / "train.py").write_text(
         TRAIN.replace("torch.nn.Linear(3, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 1))", "")
         .replace("model = torch.nn.Sequential(", LSTM)
         .replace("mse_loss(model(a), b)", "mse_loss(model(a), b)")
     )
     done = verify(tmp_path, "train.py", "-n", 2)
+    assert done.returncode == 0 and done.stdout.startswith("EQUIVALENT"), done.stdout
+    done = verify(tmp_path, "train.py", "-n", 2, "--random", "own")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("UNDECIDED"), done.stdout
     assert "dropout inside of LSTM" in done.stdout and "--seeds" in done.stdout

@@ -128,6 +128,7 @@ def verify(
         arguments=tuple(arguments or ()),
         workers=workers,
         engine=chosen.name if pair is None else "by hand",
+        draws_alike=pair is None and random is Random.EXACT,
         agent=chosen.agent,
         processes=chosen.processes(workers),
         environment=chosen.variables(workers, os.environ),

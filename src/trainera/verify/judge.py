@@ -125,6 +125,7 @@ def _settings(request: Request) -> dict[str, object]:
         "dtype": request.dtype,
         "seed": request.seed,
         "exact": request.exact,
+        "draws_alike": request.draws_alike,
         "steps": request.steps,
         "epochs": request.epochs,
     }

@@ -47,6 +47,8 @@ class Request:
     framework: str = "torch"
     seed: int = 0
     exact: bool = True
+    draws_alike: bool = False
+    """Whether the parallel script draws the random numbers of the sequential one by itself."""
     patience_s: float | None = None
     """How long nothing may move; two minutes by default."""
 

@@ -48,6 +48,8 @@ class Settings:
     seed: int = 0
     exact: bool = True
     """Whether random numbers are made to depend on the sample instead of on who draws them."""
+    draws_alike: bool = False
+    """Whether that is left out for what is drawn in loops: both scripts draw the same anyway."""
     steps: int | None = None
     epochs: int | None = None
     choices: str | None = None

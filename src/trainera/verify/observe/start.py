@@ -55,7 +55,7 @@ def begin(content: dict[str, Any]) -> None:
     steps.install()
     state.install()
     journal.watch_torch(torch)
-    if settings.exact:
+    if settings.exact and not settings.draws_alike:
         chance.install()
     put(torch, "compile", _uncompiled)
     if settings.dtype == "float64":
