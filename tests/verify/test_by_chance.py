@@ -33,10 +33,13 @@ def test_equivalent(
     case = tmp_path / "case"
     case.mkdir()
     shutil.copy(SCRIPTS / name, case / "train.py")
-    alone = observed(runner, case / "train.py", tmp_path, 0, arguments=arguments)
+    alike = name == "by_chance_depth.py"  # where all workers have to decide alike
+    alone = observed(runner, case / "train.py", tmp_path, 0, arguments=arguments, draws_alike=alike)
     script = write_converted(case, tmp_path / "converted")
     choices = alone.directory / "choices.json"
-    together = observed(runner, script, tmp_path, workers, arguments=arguments, choices=choices)
+    together = observed(
+        runner, script, tmp_path, workers, arguments=arguments, choices=choices, draws_alike=alike
+    )
     if read_worker(together.directory, 0).mistaken:
         choices = together.directory / "choices.json"
         alone = observed(runner, case / "train.py", tmp_path / "again", 0, choices=choices)
