@@ -22,8 +22,7 @@ take its rows.
 **Safety.** Up to the cut all workers draw from the same random numbers, so that they make the same
 batch; they compare a checksum of it in the first steps and now and then later. After the cut,
 too: what is drawn for rows is drawn for all of them, and each worker takes its own (`random`); what
-is drawn for all stands in `crew.drawn(…)`. All that is cut in one round must have the same number of
-rows.
+is drawn for all, all draw alike. All that is cut in one round must have the same number of rows.
 
 In the first two steps every network that is trained is also given halves of its rows, without
 gradients and in evaluation mode. If it makes something else of them than of all rows at once, it
