@@ -17,7 +17,7 @@ def python_of(name: str) -> str:
 def quiet() -> dict[str, str]:
     """So that libraries are quiet, and trainera is the one of this folder."""
     path = os.pathsep.join(map(str, (SOURCE, ROOT)))
-    return {"PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"}
+    return {"PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONHASHSEED": "0"}
 
 
 def variables() -> dict[str, str]:

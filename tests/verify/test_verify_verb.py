@@ -51,7 +51,8 @@ def test_equivalent_leaves_files_as_they_were(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("EQUIVALENT")
     assert "3 steps" in done.stdout
-    assert "share of the samples by worker: 50%, 50%" in done.stdout
+    # The first two steps of a loop are dealt unevenly.
+    assert "share of the samples by worker: 58%, 42%" in done.stdout
     assert (tmp_path / "model.pt").read_bytes() == b"precious"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.pt", "page.html", "train.py"]
     page = (tmp_path / "page.html").read_text()

@@ -7,11 +7,10 @@ from typing import Any
 
 import tensorflow as tf
 
-from trainera.tf_crew.region import Region
+from trainera.tf_crew.region import Region, whole_parts
 from trainera.tf_crew.state import CREW
 
-SHAPED = {"random_normal": 0.0, "random_uniform": 1.0, "truncated_normal": 0.0}
-"""Draws by their shape, and what a network on trial is given in their place."""
+SHAPED = ("random_normal", "random_uniform", "truncated_normal")
 
 
 def connect_draws() -> None:
@@ -20,32 +19,30 @@ def connect_draws() -> None:
 
     kind: Any = backend.RandomGenerator
 
-    def shaped(plain: Any, constant: float) -> Any:
+    def shaped(plain: Any) -> Any:
         def draw(self: Any, shape: Any, *args: Any, **kwargs: Any) -> Any:
-            region = CREW.region
+            region = CREW.here.region
             if self._rng_type == kind.RNG_STATELESS:  # initial weights, which all have alike
                 return plain(self, shape, *args, **kwargs)
-            if CREW.trying:
-                return tf.fill(
-                    shape, tf.constant(constant, kwargs.get("dtype") or backend.floatx())
-                )
+            if CREW.here.trying is not None:
+                return CREW.here.trying.drawn(shape, kwargs.get("dtype") or backend.floatx())
             if not isinstance(region, Region):
                 return plain(self, shape, *args, **kwargs)
             return rows_of(region, plain(self, whole_shape(region, shape), *args, **kwargs))
 
         return draw
 
-    for name, constant in SHAPED.items():
-        setattr(kind, name, shaped(getattr(kind, name), constant))
+    for name in SHAPED:
+        setattr(kind, name, shaped(getattr(kind, name)))
     plain_dropout = kind.dropout
 
     def dropout(self: Any, inputs: Any, rate: Any, noise_shape: Any = None) -> Any:
-        region = CREW.region
-        if CREW.trying:
-            return tf.identity(inputs)
+        region = CREW.here.region
+        shape = tf.shape(inputs) if noise_shape is None else noise_shape
+        if CREW.here.trying is not None:
+            return inputs * CREW.here.trying.drawn(shape, inputs.dtype)
         if not isinstance(region, Region):
             return plain_dropout(self, inputs, rate, noise_shape)
-        shape = tf.shape(inputs) if noise_shape is None else noise_shape
         kept = plain_dropout(self, tf.ones(whole_shape(region, shape), inputs.dtype), rate)
         return inputs * rows_of(region, kept)
 
@@ -61,6 +58,6 @@ def whole_shape(region: Region, shape: Any) -> Any:
 
 def rows_of(region: Region, drawn: Any) -> Any:
     """This worker's rows of what was drawn."""
-    parts = tf.shape(drawn)[0] // region.rows
+    parts = whole_parts(tf.shape(drawn)[0], region.rows)
     begin = region.begin * parts
     return drawn[begin : begin + region.taken * parts]

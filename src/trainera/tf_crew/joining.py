@@ -19,7 +19,7 @@ from trainera.tf_crew.exchange import HorovodExchange
 from trainera.tf_crew.keeping import connect_decisions, connect_files
 from trainera.tf_crew.normalising import connect_normalisation
 from trainera.tf_crew.reading import connect_weights
-from trainera.tf_crew.sameness import SEEN
+from trainera.tf_crew.sameness import SEEN, compare_workers
 from trainera.tf_crew.splitting import connect_calls
 from trainera.tf_crew.state import CREW
 
@@ -29,6 +29,7 @@ def join_horovod(hvd: Any) -> None:
     if CREW.joined:
         return
     require_keras_2()
+    hash_alike(int(os.environ.get("HOROVOD_SIZE", "1")))
     hvd.init()
     choose_gpu(hvd.local_rank())
     share_cores(hvd.local_size())
@@ -44,6 +45,7 @@ def join_strategy(strategy: Any) -> None:
     workers = task.get("cluster", {}).get("worker", [])
     hosts = [address.rpartition(":")[0] for address in workers]
     rank = int(task.get("task", {}).get("index", 0))
+    hash_alike(len(workers))
     here = [one for one, host in enumerate(hosts) if host == hosts[rank]] or [0]
     choose_gpu(here.index(rank))
     share_cores(len(here))
@@ -63,8 +65,21 @@ def join(rank: int, size: int, exchange: Any) -> None:
 
 def leave() -> None:
     """The end of a worker; after a failure nobody is waited for."""
-    if not CREW.failed:
-        CREW.exchange.leave()
+    if CREW.failed:
+        return
+    try:
+        compare_workers()
+    except SystemExit as error:
+        print(error, file=sys.__stderr__, flush=True)
+        os._exit(1)  # an exception would be printed here, and the status stay 0
+    CREW.exchange.leave()
+
+
+def hash_alike(workers: int) -> None:
+    """Begins again where sets of texts would be in another order on each worker."""
+    if workers > 1 and "PYTHONHASHSEED" not in os.environ:
+        os.environ["PYTHONHASHSEED"] = "0"
+        os.execv(sys.executable, sys.orig_argv)
 
 
 def require_keras_2() -> None:
@@ -103,6 +118,7 @@ def connect() -> None:
     if CREW.rank > 0:
         mute()
     seed_alike()
+    SEEN.begin()
     connect_weights()
     connect_draws()
     connect_normalisation()
@@ -110,7 +126,6 @@ def connect() -> None:
     connect_calls()
     connect_files()
     connect_decisions()
-    SEEN.variable()
 
 
 def seed_alike() -> None:
@@ -126,7 +141,7 @@ def connect_activity() -> None:
     plain = base_layer.Layer._handle_activity_regularization
 
     def regularise(self: Any, inputs: Any, outputs: Any) -> Any:
-        region = CREW.region
+        region = CREW.here.region
         if region is not None and self._activity_regularizer:
             outputs = tf.nest.map_structure(region.gather, outputs)
         return plain(self, inputs, outputs)

@@ -6,6 +6,8 @@ Every worker goes through all of it; files are written by the first one.
 import functools
 from typing import Any
 
+import numpy
+
 from trainera.tf_crew.sameness import compare_workers
 from trainera.tf_crew.state import CREW
 from trainera.tf_crew.turns import once
@@ -19,28 +21,59 @@ def connect_files() -> None:
     """Has Keras and TensorFlow write files by the first worker."""
     import tensorflow as tf
     from keras.src import callbacks
+    from keras.src.distribute import worker_training_state
     from keras.src.engine import training
 
     for owner, names in (
         (training.Model, ("save", "save_weights", "export")),
-        (tf.train.Checkpoint, ("save", "write")),
-        (tf.train.CheckpointManager, ("save",)),
+        (tf.train.Checkpoint, ("write",)),
+        (worker_training_state.WorkerTrainingState, ("delete_backup",)),
     ):
         for name in names:
             if hasattr(owner, name):
                 setattr(owner, name, _by_first(getattr(owner, name)))
     tf.saved_model.save = _by_first(tf.saved_model.save)
+    checkpoint, manager = tf.train.Checkpoint, tf.train.CheckpointManager
+    checkpoint.save = _by_first(checkpoint.save, _counters_of_checkpoint)
+    manager.save = _by_first(manager.save, _counters_of_manager)
     if CREW.rank > 0:
         for name in SILENT:
             _silence(getattr(callbacks, name), callbacks.Callback)
 
 
-def _by_first(plain: Any) -> Any:
+def _by_first(plain: Any, state: Any = None) -> Any:
+    """A function that the first worker calls; its answer, and what it keeps, are told to all."""
+
     @functools.wraps(plain)
     def act(*args: Any, **kwargs: Any) -> Any:
-        return once(plain, *args, **kwargs)
+        answer = once(plain, *args, **kwargs)
+        if state is None or CREW.here.apart or CREW.size == 1:
+            return answer
+        told = CREW.exchange.told_by_first((answer, state(args[0]) if CREW.rank == 0 else None))
+        if CREW.rank > 0:
+            state(args[0], told[1])
+        return told[0]
 
     return act
+
+
+def _counters_of_checkpoint(checkpoint: Any, known: Any = None) -> Any:
+    """How often a checkpoint was saved; asked for, or (`known`) taken over."""
+    if known is not None:
+        checkpoint._maybe_create_save_counter()
+        checkpoint.save_counter.assign(known)
+    return int(checkpoint.save_counter)
+
+
+def _counters_of_manager(manager: Any, known: Any = None) -> Any:
+    """The same for a manager, with the files that it knows of."""
+    names = ("_latest_checkpoint", "_maybe_delete", "_last_preserved_timestamp")
+    if known is not None:
+        _counters_of_checkpoint(manager._checkpoint, known[0])
+        for name, value in zip(names, known[1], strict=True):
+            setattr(manager, name, value)
+    count = _counters_of_checkpoint(manager._checkpoint)
+    return count, [getattr(manager, name) for name in names]
 
 
 def _silence(kind: Any, base: Any) -> None:
@@ -59,14 +92,17 @@ def connect_decisions() -> None:
     plain_epoch, plain_end = kind.on_epoch_end, kind.on_train_end
 
     def on_epoch_end(self: Any, epoch: Any, logs: Any = None) -> Any:
-        if logs and not CREW.apart:
-            logs = CREW.exchange.told_by_first(tf_utils.sync_to_numpy_or_python_type(logs))
-            compare_workers(self.model.trainable_variables)
+        if logs and not CREW.here.apart:
+            logs = tf_utils.sync_to_numpy_or_python_type(logs)
+            compare_workers(
+                tuple(map(float, numpy.concatenate([*map(numpy.ravel, logs.values())])))
+            )
+            logs = CREW.exchange.told_by_first(logs)
         return plain_epoch(self, epoch, logs)
 
     def on_train_end(self: Any, logs: Any = None) -> Any:
         done = plain_end(self, logs)
-        if not CREW.apart:
+        if not CREW.here.apart:
             CREW.exchange.of_all(None)  # files of callbacks are complete when fit() returns
         return done
 

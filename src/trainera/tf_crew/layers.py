@@ -79,16 +79,23 @@ def works_by_rows(layer: Any, rank: "int | None" = None) -> bool:
     if name in NORMALISING:
         return not (layer.renorm or layer.virtual_batch_size or layer.adjustment)
     if name in ("TextVectorization", "StringLookup", "IntegerLookup"):
-        return layer_output_mode(layer) == "int"
+        # Texts that are not cut to a length are filled up to that of the longest.
+        open_length = name == "TextVectorization" and not layer._output_sequence_length
+        return layer_output_mode(layer) == "int" and not open_length
     if name in DRAWING:  # not if the script says what shape is drawn, but for "as the input"
         shape = getattr(layer, "noise_shape", None)
         return shape is None or shape[0] is None
     if name in ROW_BY_ROW or name in WITHIN:
         return True
-    if name in CARRYING and not getattr(layer, "stateful", False):
+    if name in CARRYING and not keeps_state_or_turns(layer):
         inner = list(layer._flatten_layers(include_self=False))
         return all(works_by_rows(one) or hands_on(one) for one in inner)
     return False
+
+
+def keeps_state_or_turns(layer: Any) -> bool:
+    """Whether a recurrent layer keeps a state for the next batch, or has its steps first."""
+    return bool(getattr(layer, "stateful", False) or getattr(layer, "time_major", False))
 
 
 def has_own_function(layer: Any) -> bool:
@@ -131,6 +138,6 @@ def may_be_tried(layer: Any) -> bool:
         or type(one).__name__ in FUNCTIONS
         or works_by_rows(one)
         or hands_on(one)
-        or (type(one).__name__ in CARRYING and not getattr(one, "stateful", False))
+        or (type(one).__name__ in CARRYING and not keeps_state_or_turns(one))
         for one in layer._flatten_layers()
     )

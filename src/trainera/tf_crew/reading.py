@@ -6,7 +6,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from trainera.tf_crew.region import Region
+from trainera.tf_crew.layers import hands_on, works_by_rows
+from trainera.tf_crew.region import Region, enter
 from trainera.tf_crew.state import CREW
 
 CHANGES = ("assign", "assign_add", "assign_sub")
@@ -18,29 +19,37 @@ def connect_weights() -> None:
 
     kind: Any = resource_variable_ops.BaseResourceVariable
     plain_read, plain_lookup = kind._read_variable_op, kind.sparse_read
+    plain_nd = kind.gather_nd
 
     def read(self: Any, *args: Any, **kwargs: Any) -> Any:
-        region = CREW.region
+        region = CREW.here.region
         if not isinstance(region, Region) or not self.trainable:
             return plain_read(self, *args, **kwargs)
         return region.reading(self, lambda: plain_read(self, *args, **kwargs))
 
     def look_up(self: Any, indices: Any, name: Any = None) -> Any:
         """A look-up is done for the whole batch: its gradient has to stay sparse."""
-        region = CREW.region
+        region = CREW.here.region
         if not isinstance(region, Region) or not self.trainable:
             return plain_lookup(self, indices, name=name)
+        if not tf.executing_eagerly() and (not indices.shape.rank or indices.shape[0] is not None):
+            return enter(plain_lookup(self, indices, name=name))  # positions, say: the same for all
         return region.take(plain_lookup(self, region.gather(indices), name=name))
+
+    def look_up_nd(self: Any, indices: Any, name: Any = None) -> Any:
+        if not isinstance(CREW.here.region, Region) or not self.trainable:
+            return plain_nd(self, indices, name=name)
+        return tf.gather_nd(self.value(), indices)
 
     def changing(plain: Any) -> Any:
         def change(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if isinstance(CREW.region, Region):
-                CREW.region.changed(self)
+            if isinstance(CREW.here.region, Region):
+                CREW.here.region.changed(self)
             return plain(self, *args, **kwargs)
 
         return change
 
-    kind._read_variable_op, kind.sparse_read = read, look_up
+    kind._read_variable_op, kind.sparse_read, kind.gather_nd = read, look_up, look_up_nd
     for name in CHANGES:
         setattr(kind, name, changing(getattr(kind, name)))
 
@@ -85,11 +94,14 @@ def leaving(layer: Any, region: Region) -> Iterator[None]:
 def can_enter(model: Any) -> bool:
     """Whether all weights that a network reads can be made to enter.
 
-    Where operations run at once: only those that are attributes of layers, and exist already.
+    Where operations run at once: only those that are attributes of layers, and exist already. Code
+    of the script's own may read them in other ways.
     """
     if not tf.executing_eagerly():
         return True
     layers = list(model._flatten_layers())
+    if not all(hands_on(layer) or works_by_rows(layer) for layer in layers):
+        return False
     found = {id(variable) for _, _, variable in _places(model)}
     looked_up = {id(one) for layer in layers if _looks_up(layer) for one in layer.variables}
     needed = {id(variable) for variable in model.trainable_variables} if model.built else set()
@@ -111,9 +123,3 @@ def _places(model: Any) -> "Iterator[tuple[Any, str, Any]]":
 def _looks_up(layer: Any) -> bool:
     """Whether a layer reads rows of its weight by number, through `sparse_read`."""
     return type(layer).__name__ == "Embedding"
-
-
-def values_of(variables: "list[Any]") -> "list[Any]":
-    """Copies of what variables hold, to be put back."""
-    with tf.init_scope():
-        return [tf.identity(variable.value()) for variable in variables]

@@ -17,6 +17,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from trainera.tf_crew.sameness import note_pull
 from trainera.tf_crew.state import CREW
 
 
@@ -45,14 +46,14 @@ class Region:
 
     def parts_of(self, count: Any) -> Any:
         """How many rows of a tensor belong to one sample, as in a batch of sequences made flat."""
-        return count // self.taken
+        return whole_parts(count, self.taken)
 
     def take(self, whole: Any) -> Any:
         """This worker's rows of the whole."""
 
         @tf.custom_gradient  # type: ignore[untyped-decorator]
         def cut(tensor: Any) -> Any:
-            parts = tf.shape(tensor)[0] // self.rows
+            parts = whole_parts(tf.shape(tensor)[0], self.rows)
             begin = self.begin * parts
             mine = tensor[begin : begin + self.taken * parts]
             return mine, lambda gradient: self.gather(gradient)
@@ -69,6 +70,7 @@ class Region:
             whole.set_shape([None, *tensor.shape[1:]])
 
             def gradient(whole_gradient: Any) -> Any:
+                note_pull(whole_gradient)
                 counts = tf.cast(self.own > 0, whole_gradient.dtype)
                 return self.take(whole_gradient) * counts
 
@@ -96,6 +98,14 @@ class Region:
     def changed(self, variable: Any) -> None:
         """A weight was given another value: it is to be read anew."""
         self.entered.pop(id(variable), None)
+
+
+def whole_parts(count: Any, rows: Any) -> Any:
+    """How often so many rows go into a number of them; ends the run if something is left over."""
+    message = "trainera: a network has rows that do not follow those of its batch"
+    check = tf.debugging.assert_equal(count % rows, 0, message)
+    with tf.control_dependencies([check] if check is not None else []):
+        return tf.identity(count // rows)
 
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]

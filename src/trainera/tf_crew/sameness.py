@@ -1,8 +1,9 @@
-"""Looks whether all workers really compute with the same batches, and have the same weights.
+"""Looks whether all workers really compute with the same batches, and learn from the same losses.
 
-Each keeps a running sum of what its networks were given. Now and then the workers compare it: a
-batch that they do not share (random numbers of a source without a seed, files that come in another
-order) ends the run with a message instead of being trained on.
+Each keeps a running sum of what its networks were given, and of how losses pull at what came out.
+Now and then the workers compare: a batch or a label that they do not share (random numbers of a
+source without a seed, files that come in another order) ends the run with a message instead of
+being trained on.
 """
 
 from typing import Any
@@ -11,18 +12,22 @@ import tensorflow as tf
 
 from trainera.tf_crew.state import CREW
 
+TOLERANCE_OF_FIGURES = 1e-5
+"""What is computed alike may differ in the last digits, on a GPU; what is not differs by more."""
+
 
 class Seen:
-    """The running sum, made when it is first needed."""
+    """The running sums, made before the script makes variables."""
 
     def __init__(self) -> None:
-        self.total: Any = None
+        self.batches: Any = None
+        self.pulls: Any = None
+        self.sizes: Any = None
 
-    def variable(self) -> Any:
-        if self.total is None:
-            with tf.init_scope():
-                self.total = tf.Variable(0, dtype=tf.int64, trainable=False, name="crew_seen")
-        return self.total
+    def begin(self) -> None:
+        self.batches = tf.Variable(0, dtype=tf.int64, trainable=False, name="crew_batches")
+        self.pulls = tf.Variable(0, dtype=tf.float64, trainable=False, name="crew_pulls")
+        self.sizes = tf.Variable(0, dtype=tf.float64, trainable=False, name="crew_sizes")
 
 
 SEEN = Seen()
@@ -30,35 +35,51 @@ SEEN = Seen()
 
 def note_batch(batch: Any) -> None:
     """Adds a batch to what was seen; the place of each row and batch counts."""
-    total = SEEN.variable()
     for leaf in tf.nest.flatten(batch):
-        if tf.is_tensor(leaf) and (leaf.dtype.is_floating or leaf.dtype.is_integer):
-            total.assign(total * 31 + _digest(leaf))
+        if tf.is_tensor(leaf):
+            SEEN.batches.assign(SEEN.batches * 31 + digest(leaf))
 
 
-def _digest(tensor: Any) -> Any:
+def digest(tensor: Any) -> Any:
     """A whole number that hangs on every figure and its row."""
-    if tensor.dtype.is_floating:
-        wide = tf.cast(tensor, tf.float64)
-        tensor = tf.bitcast(wide, tf.int64)
+    if tensor.dtype == tf.string:
+        tensor = tf.strings.to_hash_bucket_fast(tensor, 2**40)
+    elif tensor.dtype.is_floating:
+        tensor = tf.bitcast(tf.cast(tensor, tf.float64), tf.int64)
     rows = tf.reshape(tf.cast(tensor, tf.int64), [tf.shape(tensor)[0], -1])
     places = tf.range(1, tf.shape(rows)[0] + 1, dtype=tf.int64)
     return tf.reduce_sum(tf.reduce_sum(rows, 1) * places)
 
 
-def compare_workers(weights: "list[Any]") -> None:
-    """Ends the run where workers have parted."""
-    seen = int(SEEN.variable().numpy())
-    sums = [float(tf.reduce_sum(tf.cast(one, tf.float64))) for one in weights]
-    found = CREW.exchange.of_all((seen, repr(sums)))
-    if any(one[0] != found[0][0] for one in found):
-        raise SystemExit(
-            "trainera: the workers were given different batches: the order or the content of the "
-            "data hangs on something that each has for itself. Seed it (set_random_seed, a seed "
-            "for default_rng or shuffle), and keep tf.data deterministic"
-        )
-    if any(one[1] != found[0][1] for one in found):
-        raise SystemExit(
-            "trainera: the workers' weights have parted, though their batches are the same: "
-            "something that the script computes hangs on the worker. Please report it"
-        )
+def note_pull(gradient: Any) -> None:
+    """Adds the gradient of the losses with respect to a network's outputs: all have the same."""
+    wide = tf.cast(tf.reshape(gradient, [tf.shape(gradient)[0], -1]), tf.float64)
+    places = tf.range(1, tf.shape(wide)[0] + 1, dtype=tf.float64)
+    by_row = tf.reduce_sum(wide, 1) * places
+    SEEN.pulls.assign_add(tf.reduce_sum(by_row))
+    SEEN.sizes.assign_add(tf.reduce_sum(tf.abs(by_row)))
+
+
+def compare_workers(figures: "tuple[float, ...]" = ()) -> None:
+    """Ends the run where workers have parted; figures are those that all should have alike."""
+    mine = (int(SEEN.batches), float(SEEN.pulls), float(SEEN.sizes), figures)
+    first, *others = CREW.exchange.of_all(mine)
+    for other in others:
+        if other[0] != first[0]:
+            raise SystemExit(
+                "trainera: the workers were given different batches: the order or the content of "
+                "the data hangs on something that each has for itself. Seed it (set_random_seed, "
+                "a seed for default_rng or shuffle), and keep tf.data deterministic"
+            )
+        near = abs(other[1] - first[1]) <= TOLERANCE_OF_FIGURES * max(first[2], 1e-300)
+        if not near or not all(map(close_enough, first[3], other[3])):
+            raise SystemExit(
+                "trainera: the workers compute different losses of the same batches: labels, "
+                "weights of samples or the loss hang on something that each has for itself. Seed "
+                "it, or take its order from a sorted list"
+            )
+
+
+def close_enough(one: float, other: float) -> bool:
+    same_kind = (one != one) == (other != other)
+    return same_kind and not abs(one - other) > TOLERANCE_OF_FIGURES * max(abs(one), abs(other))

@@ -17,7 +17,7 @@ from trainera.tf_crew.reading import can_enter, entering, leaving
 from trainera.tf_crew.region import Region
 from trainera.tf_crew.sameness import note_batch
 from trainera.tf_crew.state import CREW
-from trainera.tf_crew.trying import Call, is_constant, proves_by_rows
+from trainera.tf_crew.trying import Call, is_constant, proves_by_rows, row_layout
 
 SQUASHING = ("Sigmoid", "Softmax")
 
@@ -25,12 +25,12 @@ SQUASHING = ("Sigmoid", "Softmax")
 @contextlib.contextmanager
 def within(region: "Region | None", replicated: bool = False) -> Iterator[None]:
     """The time in which networks have these rows, or (None) all of them."""
-    before = CREW.region, CREW.replicated
-    CREW.region, CREW.replicated = region, replicated
+    before = CREW.here.region, CREW.here.replicated
+    CREW.here.region, CREW.here.replicated = region, replicated
     try:
         yield
     finally:
-        CREW.region, CREW.replicated = before
+        CREW.here.region, CREW.here.replicated = before
 
 
 def connect_calls() -> None:
@@ -43,7 +43,7 @@ def connect_calls() -> None:
     plain_pipeline: Call = wrapper.__init__
 
     def call(layer: Any, *args: Any, **kwargs: Any) -> Any:
-        region = CREW.region
+        region = CREW.here.region
         if region is not None:
             return inner_call(plain, region, layer, args, kwargs)
         if CREW.may_split and isinstance(layer, training.Model):
@@ -98,22 +98,24 @@ def inner_call(plain: Call, region: Region, layer: Any, args: Any, kwargs: Any) 
     if all(map(region.is_alike, found)):
         tf.nest.map_structure(region.note_alike, outputs)
         return outputs
-    return cut_with_rows(region, layer, outputs)
+    return cut_with_rows(region, plain, layer, batch, outputs)
 
 
-def cut_with_rows(region: Region, layer: Any, outputs: Any) -> Any:
+def cut_with_rows(region: Region, plain: Call, layer: Any, batch: Any, outputs: Any) -> Any:
     """This worker's rows of what was computed of the whole batch; what has no rows stays whole."""
     leaves = tf.nest.flatten(outputs)
-    told: list[Any] = []
-    if tf.executing_eagerly() and layer._inbound_nodes:  # there the number of rows is not left open
-        told = tf.nest.flatten(layer._inbound_nodes[-1].outputs)
+    layout = row_layout(plain, layer, batch)
+    if layout is None:  # by what is left open where the network is compiled
+        layout = ["rows" if one.shape.rank and one.shape[0] is None else "none" for one in leaves]
+    if "neither" in layout or len(layout) != len(leaves):
+        raise SystemExit(
+            f"trainera: the layer '{layer.name}' gives a number of rows that does not follow that "
+            "of the batch, so that it cannot be told whose they are: compute it outside of the "
+            "network"
+        )
     found = []
-    for place, leaf in enumerate(leaves):
-        shape = told[place].shape if len(told) == len(leaves) else leaf.shape
-        known = shape.rank == 0 or shape[0] is not None
-        if known and tf.executing_eagerly() and shape.rank and not told:
-            known = int(shape[0]) % int(region.rows) != 0
-        if known:
+    for leaf, kind in zip(leaves, layout, strict=True):
+        if kind == "none":
             region.note_alike(leaf)
             found.append(leaf)
         else:

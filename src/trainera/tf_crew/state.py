@@ -4,6 +4,20 @@ import threading
 from typing import Any
 
 
+class Standing(threading.local):
+    """Where this thread stands; each has its own, for data may be made in others meanwhile."""
+
+    def __init__(self) -> None:
+        # The rows that this worker has of the batch that a network is computing; None outside.
+        self.region: Any = None
+        # Whether what is computed now is computed by all alike, down to the networks in it.
+        self.replicated = False
+        # The rows by which a network is being tried, which is no part of the run; None: none is.
+        self.trying: Any = None
+        # What this worker does while the others wait for it; empty if nothing.
+        self.apart = ""
+
+
 class Crew:
     """The state of this process. One object instead of globals, so that it can be bundled."""
 
@@ -16,14 +30,7 @@ class Crew:
         # Whatever has to live as long as the process.
         self.strategy: Any = None
         self.failed = False
-        # The rows that this worker has of the batch that a network is computing; None outside.
-        self.region: Any = None
-        # Whether what is computed now is computed by all alike, down to the networks in it.
-        self.replicated = False
-        # Whether a network is being tried, which is no part of the run.
-        self.trying = False
-        # What this worker does while the others wait for it; empty if nothing.
-        self.apart = ""
+        self.here = Standing()
 
     @property
     def may_split(self) -> bool:
@@ -33,17 +40,17 @@ class Crew:
         """
         return (
             self.size > 1
-            and self.region is None
-            and not (self.replicated or self.trying or self.apart)
+            and self.here.region is None
+            and not (self.here.replicated or self.here.trying or self.here.apart)
             and threading.current_thread() is threading.main_thread()
         )
 
     def require_all(self, what: str) -> None:
         """Raises if the others wait elsewhere, for this worker: they would wait for ever."""
-        if self.apart:
+        if self.here.apart:
             raise RuntimeError(
                 f"trainera: {what} needs all workers, and the others wait until this one is done "
-                f"with {self.apart}: do that before, or after, and only hand the result over"
+                f"with {self.here.apart}: do that before, or after, and only hand the result over"
             )
 
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
+from trainera.tf_crew.sameness import compare_workers
 from trainera.tf_crew.state import CREW
 
 
@@ -45,11 +46,11 @@ class Nobody:
 def apart(function: Any, caller: Any) -> Iterator[None]:
     """The time in which this worker does something while the others wait."""
     name = getattr(function, "__qualname__", type(function).__name__)
-    CREW.apart = f"{name}() in {caller.f_code.co_filename}:{caller.f_lineno}"
+    CREW.here.apart = f"{name}() in {caller.f_code.co_filename}:{caller.f_lineno}"
     try:
         yield
     finally:
-        CREW.apart = ""
+        CREW.here.apart = ""
 
 
 def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
@@ -59,11 +60,11 @@ def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     exception where it can be sent. It waits for the others, too: they may still be reading the file
     that is written over or removed.
     """
-    if CREW.trying:
+    if CREW.here.trying is not None:
         return Nobody()
-    if CREW.size == 1 or CREW.apart:  # within what only the first one does
+    if CREW.size == 1 or CREW.here.apart:  # within what only the first one does
         return function(*args, **kwargs)
-    CREW.exchange.of_all(None)
+    compare_workers()  # waits for the others, too
     if CREW.rank > 0:
         outcome = CREW.exchange.told_by_first(None)
         if outcome is not None:
@@ -84,7 +85,7 @@ def in_turn(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     For what looks whether a file is there and makes it if not, as a download does.
     """
-    if CREW.size == 1 or CREW.apart or CREW.trying:
+    if CREW.size == 1 or CREW.here.apart or CREW.here.trying is not None:
         return function(*args, **kwargs)
     if CREW.rank > 0:
         outcome = CREW.exchange.told_by_first(None)
@@ -103,7 +104,7 @@ def in_turn(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 def agree(value: Any) -> Any:
     """The first worker's value, on every worker; for what depends on a clock or a file."""
-    if CREW.size == 1 or CREW.apart or CREW.trying:
+    if CREW.size == 1 or CREW.here.apart or CREW.here.trying is not None:
         return value
     return CREW.exchange.told_by_first(value)
 
