@@ -39,6 +39,7 @@ def test_keras_on_jax_is_not_for_tensorflow() -> None:
         ("frame.to_csv('a.csv')", "crew.once(frame.to_csv, 'a.csv')"),
         ("path.open('a')", "crew.once(path.open, 'a')"),
         ("model.save('model.h5')", "crew.once(model.save, 'model.h5')"),
+        ("tf.io.TFRecordWriter('a.tf')", "crew.once(tf.io.TFRecordWriter, 'a.tf')"),
         (
             "tf.keras.models.save_model(model, 'm.h5')",
             "crew.once(tf.keras.models.save_model, model, 'm.h5')",

@@ -17,6 +17,7 @@ WRITES = ONCE | {
     *("keras.models.save_model", "keras.saving.save_model", "tensorflow.saved_model.save"),
     *("keras.utils.plot_model", "keras.utils.save_img", "keras.preprocessing.image.save_img"),
     *("tensorflow.io.write_file", "tensorflow.summary.create_file_writer"),
+    "tensorflow.io.TFRecordWriter",
     *(
         f"tensorflow.io.gfile.{verb}"
         for verb in ("copy", "makedirs", "mkdir", "remove", "rename", "rmtree")
