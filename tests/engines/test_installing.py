@@ -106,13 +106,19 @@ def test_an_engine_that_does_not_exist(capfd: pytest.CaptureFixture[str]) -> Non
     assert "did you mean horovod?" in capfd.readouterr().err
 
 
+
+
 def test_the_list(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["engines", "list"]) == 0
-    assert capfd.readouterr().out.splitlines() == [
-        "ddp       PyTorch DDP: ready",
-        "horovod   Horovod for PyTorch: ready",
-        "jax       Keras on JAX: Keras on JAX needs keras and jax, which are not installed: "
+    assert [" ".join(line.split()) for line in capfd.readouterr().out.splitlines()] == [
+        "ddp PyTorch DDP: ready",
+        "horovod Horovod for PyTorch: ready",
+        "horovod Horovod for tf.keras: Horovod for tf.keras needs tensorflow, which is not "
+        "installed: pip install 'tensorflow==2.15.*', then: trainera engines install horovod",
+        "jax Keras on JAX: Keras on JAX needs keras and jax, which are not installed: "
         "pip install 'trainera[keras]'",
+        "multiworker MultiWorkerMirroredStrategy: MultiWorkerMirroredStrategy needs tensorflow, "
+        "which is not installed: pip install 'tensorflow==2.15.*'",
     ]
 
 

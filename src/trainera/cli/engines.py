@@ -35,9 +35,10 @@ def listed() -> None:
     """Name the engines and say what each of them needs that is missing here."""
     from trainera import engines
 
-    for engine in engines.every():
-        missing = engine.missing()
-        print(f"{engine.name:<10}{engine.title}: {'ready' if missing is None else missing}")
+    every = list(engines.every())
+    width = max(len(engine.name) for engine in every) + 2
+    for engine in every:
+        print(f"{engine.name:<{width}}{engine.title}: {engine.missing() or 'ready'}")
 
 
 @app.command("install")

@@ -56,6 +56,7 @@ def note_pull(gradient: Any) -> None:
     wide = tf.cast(tf.reshape(gradient, [tf.shape(gradient)[0], -1]), tf.float64)
     places = tf.range(1, tf.shape(wide)[0] + 1, dtype=tf.float64)
     by_row = tf.reduce_sum(wide, 1) * places
+    by_row = tf.where(tf.math.is_finite(by_row), by_row, places)  # the script may go on with those
     SEEN.pulls.assign_add(tf.reduce_sum(by_row))
     SEEN.sizes.assign_add(tf.reduce_sum(tf.abs(by_row)))
 
@@ -71,7 +72,7 @@ def compare_workers(figures: "tuple[float, ...]" = ()) -> None:
                 "the data hangs on something that each has for itself. Seed it (set_random_seed, "
                 "a seed for default_rng or shuffle), and keep tf.data deterministic"
             )
-        near = abs(other[1] - first[1]) <= TOLERANCE_OF_FIGURES * max(first[2], 1e-300)
+        near = close_enough(first[1], other[1], first[2])
         if not near or not all(map(close_enough, first[3], other[3])):
             raise SystemExit(
                 "trainera: the workers compute different losses of the same batches: labels, "
@@ -80,6 +81,8 @@ def compare_workers(figures: "tuple[float, ...]" = ()) -> None:
             )
 
 
-def close_enough(one: float, other: float) -> bool:
+def close_enough(one: float, other: float, size: float = 0.0) -> bool:
+    """Whether they differ by rounding only; two that are no numbers are alike."""
     same_kind = (one != one) == (other != other)
-    return same_kind and not abs(one - other) > TOLERANCE_OF_FIGURES * max(abs(one), abs(other))
+    size = max(abs(one), abs(other), size)
+    return same_kind and not abs(one - other) > TOLERANCE_OF_FIGURES * size

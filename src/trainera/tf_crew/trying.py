@@ -21,6 +21,7 @@ from trainera.tf_crew.state import CREW
 from trainera.tf_crew.suspecting import Suspicion
 
 ROWS = 6
+SEED = 1801439851
 STEPS = 5
 """For dimensions that the code leaves open, such as the length of a text."""
 ALL = list(range(ROWS))
@@ -128,11 +129,12 @@ def _layout(plain: Call, layer: Any, batch: Any, kept: "Kept") -> "list[str]":
 
 
 class Kept:
-    """The variables of a layer, those that existed and those that a trial makes."""
+    """The variables of a layer, those that existed and those that a trial makes or draws from."""
 
     def __init__(self, layer: Any) -> None:
         owned = [*layer.variables, *_of_metrics(layer)] if layer.built else [*_of_metrics(layer)]
         self.values = [(variable, tf.identity(variable)) for variable in owned]
+        self.states: list[tuple[Any, Any]] = []
         self.moved: list[Any] = []
 
     def make(self, next_creator: Call, **options: Any) -> Any:
@@ -140,6 +142,31 @@ class Kept:
         variable = next_creator(**options)
         self.values.append((variable, tf.identity(variable)))
         return variable
+
+    @contextlib.contextmanager
+    def states_of_generators(self) -> Iterator[None]:
+        """Notes the state of each generator before it is drawn from; no list of them exists."""
+        from tensorflow.python.ops.stateful_random_ops import Generator
+
+        plain = Generator.state
+        known: set[int] = set()
+
+        def state(generator: Any) -> Any:
+            variable = plain.fget(generator)
+            if id(variable) not in known:
+                known.add(id(variable))
+                self.states.append((variable, tf.identity(variable)))
+            return variable
+
+        Generator.state = property(state)
+        try:
+            yield
+        finally:
+            Generator.state = plain
+
+    def put_back(self) -> None:
+        for variable, value in (*self.values, *self.states):
+            variable.assign(value)
 
     def move(self) -> None:
         """Has weights be other than nought or one, so that nothing is hidden by a factor."""
@@ -161,11 +188,10 @@ def _nothing_kept(layer: Any) -> "Iterator[Kept]":
     """The time in which a layer may be changed: everything is put back."""
     kept = Kept(layer)
     try:
-        with tf.variable_creator_scope(kept.make):
+        with tf.variable_creator_scope(kept.make), kept.states_of_generators():
             yield kept
     finally:
-        for variable, value in kept.values:
-            variable.assign(value)
+        kept.put_back()
         layer._clear_losses()
 
 
@@ -177,18 +203,25 @@ def _of_metrics(layer: Any) -> "Iterator[Any]":
 
 @contextlib.contextmanager
 def _no_part_of_the_run() -> Iterator[None]:
-    """Nothing is heard of it, and random numbers go on where they were."""
+    """Nothing is heard of it, and random numbers go on where they were.
+
+    Operations that draw keep a state of their own for each seed, which cannot be put back: on
+    trial they are given another one.
+    """
     from tensorflow.python.eager import context
 
-    generator = context.context()._rng
+    settings = context.context()
+    generator, seed = settings._rng, settings._seed
     states = random.getstate(), numpy.random.get_state()
     own = None if generator is None else generator.getstate()
+    settings._seed = SEED
     region, CREW.here.region = CREW.here.region, None
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             yield
     finally:
         CREW.here.region = region
+        settings._seed = seed
         random.setstate(states[0])
         numpy.random.set_state(states[1])
         if generator is not None:
