@@ -106,8 +106,6 @@ def test_an_engine_that_does_not_exist(capfd: pytest.CaptureFixture[str]) -> Non
     assert "did you mean horovod?" in capfd.readouterr().err
 
 
-
-
 def test_the_list(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["engines", "list"]) == 0
     assert [" ".join(line.split()) for line in capfd.readouterr().out.splitlines()] == [

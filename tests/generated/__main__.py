@@ -75,7 +75,7 @@ def main() -> int:
         for found in results(pool, range(int(first), int(last)), options, ended):
             outcome = found.outcome
             tally.add(found)
-            if outcome.bad or outcome.verdict == oracle.UNFIT:
+            if outcome.bad or outcome.verdict in (oracle.UNFIT, oracle.ROUNDING):
                 said = f"{outcome.verdict} with {outcome.workers}: {outcome.detail}"
                 print(f"seed {found.seed}: {said}", file=sys.stderr, flush=True)
             elif tally.count % 50 == 0:

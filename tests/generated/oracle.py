@@ -12,14 +12,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from tests.tools.rounding import shaken
 from tests.tools.runs import Run, Runner, saved_difference, text_difference
 from trainera.errors import UserError
 from trainera.pipeline import convert_script
 
 SAME, DIFFERENT, CRASHED, TOLD = "same", "different", "crashed", "told"
 HANG, PLANNER, REFUSED, UNFIT = "hang", "planner crash", "refused", "sequential fails"
+ROUNDING = "hangs on rounding"
 BAD = (DIFFERENT, CRASHED, HANG, PLANNER)
-CONVERTED = (SAME, DIFFERENT, CRASHED, HANG, TOLD)
+CONVERTED = (SAME, DIFFERENT, CRASHED, HANG, TOLD, ROUNDING)
 TOLERANCE = 1e-9
 PLAN_LIMIT_S = 20.0
 RUN_LIMIT_S = 60.0
@@ -114,9 +116,20 @@ class Judge:
                 again, again_folder = self._run(script, 0, "again")
                 if compared(alone, alone_folder, again, again_folder)[0] != SAME:
                     return Outcome(UNFIT, "two sequential runs differ", spent=spent)
+                if self.hangs_on_rounding(source):
+                    verdict = ROUNDING
             if verdict != SAME:
                 return Outcome(verdict, detail, workers, spent, alone.output, run.output)
         return Outcome(SAME, spent=spent)
+
+    def hangs_on_rounding(self, source: str) -> bool:
+        """Whether the sequential script prints something else if last digits are others."""
+        runs = []
+        for name, text in (("digits", source), ("other digits", shaken(source))):
+            script = self._fresh(f"source of {name}") / "train.py"
+            script.write_text(text)
+            runs.append(self._run(script, 0, name))
+        return compared(*runs[0], *runs[1])[0] == DIFFERENT
 
     def like(self, first: Outcome) -> Callable[[str], bool]:
         """Whether another script fails as the first one did."""

@@ -70,3 +70,28 @@ def test_shrinks_to_what_matters() -> None:
 )
 def test_verdicts(source: str, verdict: str, judge: Judge) -> None:
     assert judge.judge(source + "\n").verdict == verdict
+
+
+PRINTS = """\
+import torch
+
+torch.set_default_dtype(torch.float64)
+torch.manual_seed(0)
+net, x = torch.nn.Linear(3, 2), torch.rand(8, 3)
+value = net(x)
+print({figure})
+"""
+
+
+@pytest.mark.parametrize(
+    ("figure", "hangs"),
+    [
+        ("float(value.sum())", False),
+        ("float(value.sum() / len(value))", False),
+        ("float(value.sum() * 1e14 % 100)", True),
+        ("float((value.T @ value - (value.T @ value).T).mul(1e20).sum())", False),
+    ],
+)
+def test_which_scripts_are_no_judges(judge: Judge, figure: str, hangs: bool) -> None:
+    """A script is let off only where its own last digits change what it prints."""
+    assert judge.hangs_on_rounding(PRINTS.format(figure=figure)) is hangs

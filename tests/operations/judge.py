@@ -17,11 +17,13 @@ import torch
 from tests.operations.cases import ROW_WISE, Case, alike, find_truth
 from tests.operations.crews import Runner, execute
 from tests.operations.scripts import EVALUATED, USES, Script, scripts_of
+from tests.tools.rounding import shaken
 from trainera.errors import UserError
 from trainera.pipeline import convert_script
 
 WRONG, CRASHED, PLANNER = "wrong", "crashed", "planner crashed"
 REFUSED, GATHERED, TAKEN, WHOLE = "refused", "gathered", "taken", "whole loader"
+ROUNDING = "hangs on rounding"
 BAD = (WRONG, CRASHED, PLANNER)
 PLAN_S = 20.0
 PORTION = 12
@@ -181,7 +183,17 @@ class Judge:
                         trial.verdict, trial.message = REFUSED if meant else CRASHED, ran.error
                     continue
                 trial.message = unlike(trial.expected, ran.printed)
-                trial.verdict = WRONG if trial.message else _how(trial.script, trial.after)
+                if not trial.message:
+                    trial.verdict = _how(trial.script, trial.after)
+                else:
+                    trial.verdict = ROUNDING if _hangs_on_rounding(trial) else WRONG
+
+
+def _hangs_on_rounding(trial: Trial) -> bool:
+    other = trial.path.with_name("shaken.py")
+    other.write_text(shaken(trial.script.source))
+    ran = execute(str(other))
+    return ran.error is None and bool(unlike(trial.expected, ran.printed))
 
 
 def _how(script: Script, after: str) -> str:

@@ -4,10 +4,20 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from tests.operations.cases import ROW_WISE
-from tests.operations.judge import BAD, CRASHED, GATHERED, PLANNER, REFUSED, TAKEN, WHOLE, WRONG
+from tests.operations.judge import (
+    BAD,
+    CRASHED,
+    GATHERED,
+    PLANNER,
+    REFUSED,
+    ROUNDING,
+    TAKEN,
+    WHOLE,
+    WRONG,
+)
 from tests.operations.judge import Outcome as Outcome
 
-VERDICTS = (WRONG, CRASHED, PLANNER, REFUSED, GATHERED, WHOLE, TAKEN)
+VERDICTS = (WRONG, CRASHED, PLANNER, ROUNDING, REFUSED, GATHERED, WHOLE, TAKEN)
 
 
 def groups(outcomes: Iterable[Outcome], by: Callable[[Outcome], str]) -> dict[str, list[Outcome]]:
@@ -29,7 +39,7 @@ def row(name: str, outcomes: list[Outcome]) -> str:
 
 
 def table(outcomes: list[Outcome], by: Callable[[Outcome], str]) -> list[str]:
-    titles = ("wrong", "crashed", "planner", "refused", "gathered", "whole", "taken")
+    titles = ("wrong", "crashed", "planner", "rounding", "refused", "gathered", "whole", "taken")
     head = f"{'':40}{'all':>8}" + "".join(f"{title:>9}" for title in titles)
     lines = [f"{head}{'needless':>9}{'row-wise':>9}"]
     lines += [row(name, found) for name, found in groups(outcomes, by).items()]
