@@ -100,6 +100,7 @@ class Steps(Shared):
 
     def _begin(self) -> None:
         STREAMS.synchronise()
+        self._look = Look()
         RUNNING.append(self)
         STREAMS.open_body()
 

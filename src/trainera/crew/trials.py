@@ -1,14 +1,19 @@
 """Tries each network that is trained, in the first steps of a loop, before anything is learned.
 
+And now and then later, as it may do something else then (`looking`).
+
 Where a script makes its batches itself it does not say what their rows are: if they are steps in
 time, a network that looks from one to another learns something else from a slice. And where the
 reading of a script could not tell along which dimension a layer works, the converted script asks
 for the same (`try_networks`).
 """
 
+import contextlib
 import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary, WeakSet
 
 import torch
@@ -40,6 +45,12 @@ def try_networks(*, batch_first: bool = False) -> None:
     TRIALS.begun = True
 
 
+class Spending(Protocol):
+    """Where the time that later trials take is counted."""
+
+    spent: float
+
+
 class Trials:
     """All networks that were tried, and those that still are to be."""
 
@@ -61,23 +72,35 @@ class Trials:
         self._copy: Any = None
         self._lingering = 0
         self._steps = 0
+        self._spending: Spending | None = None
+        """In a step in which networks are tried that were tried before."""
+        self._tried_again: WeakSet[Any] = WeakSet()
 
     def step(self, number: int) -> None:
         """A step of a loop over batches begins, so many since the loop began (the first is 1)."""
         if not number:
             return
         self._lingering -= self._lingering > 0
+        self._spending = None
         if number <= WATCHED_STEPS or self._lingering:
-            if not self._handles:
-                self._depth = 0
-                self._handles = [
-                    hooks.register_module_forward_pre_hook(self._enter),
-                    hooks.register_module_forward_hook(
-                        self._leave, with_kwargs=True, always_call=True
-                    ),
-                ]
+            self._watch()
         else:
             self.rest()
+
+    def again(self, spending: Spending) -> None:
+        """In this step all networks are tried once more, where networks are tried at all."""
+        if self.asked or self.begun:
+            self._watch()
+            self._spending = spending
+            self._tried_again = WeakSet()
+
+    def _watch(self) -> None:
+        if not self._handles:
+            self._depth = 0
+            self._handles = [
+                hooks.register_module_forward_pre_hook(self._enter),
+                hooks.register_module_forward_hook(self._leave, with_kwargs=True, always_call=True),
+            ]
 
     def rest(self) -> None:
         """Has been watched long enough."""
@@ -85,6 +108,7 @@ class Trials:
             handle.remove()
         self._handles = []
         self._copy = None
+        self._spending = None
 
     def end(self) -> None:
         """A loop is over. What was found in it and no optimizer heard of is told now."""
@@ -118,10 +142,7 @@ class Trials:
             return
         self._copy = None
         network = innermost(module)
-        verdicts = self.verdicts.get(network, {}).get(network.training, [])
-        if len(verdicts) == ATTEMPTS or any(one != UNDECIDED for one in verdicts):
-            return
-        if not learns(network):
+        if not learns(network) or not self._wanted(network):
             return
         if not torch.is_grad_enabled() and network.training:
             if network not in self._idle:
@@ -129,7 +150,26 @@ class Trials:
                 self._lingering = LINGERING_STEPS
         elif rows_of_open_loops():
             # Both as they are before the call, which may change them.
-            self._copy = double_of(network), rebuilt(args, duplicate)
+            with self._counted():
+                self._copy = double_of(network), rebuilt(args, duplicate)
+
+    def _wanted(self, network: Any) -> bool:
+        """Whether it is not known yet what this network does, or not any more."""
+        verdicts = self.verdicts.get(network, {}).get(network.training, [])
+        if len(verdicts) < ATTEMPTS and all(one == UNDECIDED for one in verdicts):
+            return True
+        if self._spending is None or network in self._tried_again:
+            return False
+        self._tried_again.add(network)
+        return True
+
+    @contextlib.contextmanager
+    def _counted(self) -> Iterator[None]:
+        """The time that this takes is spent on trials, if it is a later one."""
+        began = time.monotonic()
+        yield
+        if self._spending is not None:
+            self._spending.spent += time.monotonic() - began
 
     def _leave(self, module: Any, args: Any, kwargs: Any, result: Any) -> None:
         self._depth -= 1
@@ -137,18 +177,24 @@ class Trials:
             return
         network, (double, args), self._copy = innermost(module), self._copy, None
         verdict = UNDECIDED
-        for rows in rows_of_open_loops() if double is not None else ():
-            verdict = tried(double, args, kwargs, rows, self.batch_first)
-            if verdict != UNDECIDED:
-                break
-        self.verdicts.setdefault(network, {}).setdefault(network.training, []).append(verdict)
-        self._tell(network, verdict)
+        with self._counted():
+            for rows in rows_of_open_loops() if double is not None else ():
+                verdict = tried(double, args, kwargs, rows, self.batch_first)
+                if verdict != UNDECIDED:
+                    break
+        verdicts = self.verdicts.setdefault(network, {}).setdefault(network.training, [])
+        later = len(verdicts) >= ATTEMPTS or any(one != UNDECIDED for one in verdicts)
+        if not later:
+            verdicts.append(verdict)
+        self._tell(network, verdict, later)
 
-    def _tell(self, network: Any, verdict: str) -> None:
+    def _tell(self, network: Any, verdict: str, later: bool) -> None:
         """Keeps what is wrong with a network, to be told when all workers can hear it."""
         what, when = type(network).__name__, "nothing has been learned yet"
         if not network.training:
             what, when = f"{what} in evaluation mode", "what it gives would be of slices"
+        if later:
+            when = "it was not so in the first steps; what was learned since then may be of slices"
         if verdict == TURNED and not self.found:
             self.found = (
                 f"trainera: {place_of_call()}: the batch is not the first dimension of what "
