@@ -30,9 +30,9 @@ has to be the first one, as it went in: `crew.try_networks(batch_first=True)` tr
 **Limits.** What cannot be decided that way is let pass: a network for one batch size only, one that
 returns whole numbers alone, a figure computed with random numbers, a slice whose rows are all alike
 or that has but one. A network that is called for the first time long after the loop began is tried
-a step late. One that begins to mix samples later, or does so in some steps only, is found when it is
-tried again: in the first and the last step of a pass and in another one each time, as long as that
-takes less than two seconds in all or half a percent of the time.
+a step late. One that begins to mix samples later, or does so in some steps only, is found when it
+is tried again: in the first and the last step of a pass and in another one each time, as long as
+that takes less than a second in all or half a percent of the time.
 """
 
 from collections.abc import Iterator
