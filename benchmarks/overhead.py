@@ -3,6 +3,8 @@
     python benchmarks/overhead.py                     wants two idle cores
     python benchmarks/overhead.py --engine horovod    against Horovod by hand, and against ddp
     python benchmarks/overhead.py --batch-size 16     short steps, where a fixed cost shows most
+    .venv/keras3/bin/python benchmarks/overhead.py --engine jax
+    .venv/keras2/bin/python benchmarks/overhead.py --engine horovod-keras    Horovod of tf.keras
 
 The versions of one training take turns, epoch by epoch (see turns.py): sequential, by hand,
 converted, sequential, and so on. Each round yields ratios of its own, and the median of those is
@@ -16,7 +18,7 @@ import json
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -24,7 +26,45 @@ from typing import Any
 from turns import Turns, Version, convert, places_of, speed, take_turns
 
 HERE = Path(__file__).resolve().parent
-SEQUENTIAL = HERE / "cnn.py"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A training, for one process and made parallel by hand."""
+
+    engine: str
+    sequential: Path
+    by_hand: Path
+    ends: str
+    """How the last line of an epoch begins."""
+
+
+SUBJECTS = {
+    "ddp": Subject(
+        engine="ddp",
+        sequential=HERE / "cnn.py",
+        by_hand=HERE / "cnn_ddp_by_hand.py",
+        ends="test ",
+    ),
+    "horovod": Subject(
+        engine="horovod",
+        sequential=HERE / "cnn.py",
+        by_hand=HERE / "cnn_horovod_by_hand.py",
+        ends="test ",
+    ),
+    "jax": Subject(
+        engine="jax",
+        sequential=HERE / "cnn_jax.py",
+        by_hand=HERE / "cnn_jax_by_hand.py",
+        ends="epoch ",
+    ),
+    "horovod-keras": Subject(
+        engine="horovod",
+        sequential=HERE / "cnn_tf.py",
+        by_hand=HERE / "cnn_tf_by_hand.py",
+        ends="epoch ",
+    ),
+}
 
 THROUGHPUT_GOAL = 0.97
 MEMORY_GOAL = 1.05
@@ -32,7 +72,7 @@ MEMORY_GOAL = 1.05
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the overhead of converted scripts.")
-    parser.add_argument("--engine", choices=("ddp", "horovod"), default="ddp")
+    parser.add_argument("--engine", choices=SUBJECTS, default="ddp")
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--batch-size", type=int, default=128)
@@ -44,17 +84,17 @@ def main() -> None:
 
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        by_hand = HERE / f"cnn_{args.engine}_by_hand.py"
+        subject = SUBJECTS[args.engine]
         parallel = [
-            ("by hand", args.engine, by_hand),
-            ("converted", args.engine, convert(SEQUENTIAL, args.engine, folder)),
+            ("by hand", subject.engine, subject.by_hand),
+            ("converted", subject.engine, convert(subject.sequential, subject.engine, folder)),
         ]
-        if args.engine != "ddp":
-            parallel.append(("ddp", "ddp", convert(SEQUENTIAL, "ddp", folder)))
-        versions = {"sequential": Version(script=SEQUENTIAL, ends="test ")}
+        if args.engine == "horovod":
+            parallel.append(("ddp", "ddp", convert(subject.sequential, "ddp", folder)))
+        versions = {"sequential": Version(script=subject.sequential, ends=subject.ends)}
         for name, engine, script in parallel:
             places = stack.enter_context(places_of(engine, args.workers))
-            versions[name] = Version(script=script, places=places, ends="test ")
+            versions[name] = Version(script=script, places=places, ends=subject.ends)
         sizes = ["--batch-size", str(args.batch_size), "--samples", str(args.samples)]
         turns = take_turns(versions, args.rounds, sizes)
     if args.json:

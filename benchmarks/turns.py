@@ -17,10 +17,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, quantiles
 
+from trainera import engines
 from trainera.launch.devices import keep_memory
 
 UNITS_PER_MIB = 2**20 if sys.platform == "darwin" else 2**10
 """The system tells peak memory in KiB, but macOS in bytes."""
+
+ONE_THREAD = {
+    "OMP_NUM_THREADS": "1",
+    "TF_NUM_INTRAOP_THREADS": "1",
+    "TF_NUM_INTEROP_THREADS": "1",
+}
 
 Places = Sequence[Mapping[str, str]]
 """What the environment tells each worker: its rank, and where the others are."""
@@ -58,7 +65,7 @@ class Training:
     processes: list["subprocess.Popen[str]"] = field(default_factory=list)
 
     def start(self, arguments: Sequence[str]) -> None:
-        common = {**os.environ, "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
+        common = {**os.environ, **ONE_THREAD, "CUDA_VISIBLE_DEVICES": ""}
         if self.version.keeps_memory:
             keep_memory(common, len(self.version.places))
         command = [sys.executable, "-u", str(self.version.script)]
@@ -152,6 +159,10 @@ def places_of(engine: str, workers: int) -> Iterator[Places]:
 
         with meeting(workers) as places:
             yield places
+        return
+    if engine == "jax":
+        environment = engines.get("jax").environment
+        yield [{name: text.format(workers=workers) for name, text in environment.items()}]
         return
     common = {
         "WORLD_SIZE": str(workers),
