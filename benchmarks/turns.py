@@ -158,7 +158,8 @@ def places_of(engine: str, workers: int) -> Iterator[Places]:
         from trainera.launch.horovod import meeting
 
         with meeting(workers) as places:
-            yield places
+            # Who is halted while others have their turn is not lost.
+            yield [{**place, "HOROVOD_GLOO_TIMEOUT_SECONDS": "3600"} for place in places]
         return
     if engine == "jax":
         environment = engines.get("jax").environment
