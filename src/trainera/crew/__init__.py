@@ -2,7 +2,7 @@
 
 from trainera.crew.averaging import average_after_backward
 from trainera.crew.horovod import averaged, join_horovod
-from trainera.crew.joining import join, own_device
+from trainera.crew.joining import forget_launcher, join, no_own_workers, own_device
 from trainera.crew.normalising import batchnorm
 from trainera.crew.reduction import sum
 from trainera.crew.scaling import scaled
@@ -28,10 +28,12 @@ __all__ = [
     "cut",
     "drawn",
     "end_steps",
+    "forget_launcher",
     "in_turn",
     "join",
     "join_horovod",
     "next_step",
+    "no_own_workers",
     "once",
     "own_device",
     "own_random_numbers",

@@ -11,6 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from types import TracebackType
+from typing import NoReturn
 
 import torch
 import torch.distributed as dist
@@ -21,6 +22,7 @@ from trainera.crew.groups import start_alone, start_machine
 from trainera.crew.state import CREW
 from trainera.crew.streams import STREAMS
 from trainera.crew.transport import settle
+from trainera.crew.trials import REFUSED
 
 
 def join() -> None:
@@ -56,7 +58,30 @@ def enter(find_place: Callable[[], None], start: Callable[[], None]) -> None:
 
 def launched_rank() -> int:
     """The rank that the environment tells, in the words of torchrun or of Horovod's launcher."""
-    return int(os.environ.get("RANK") or os.environ.get("HOROVOD_RANK") or 0)
+    names = ("RANK", "HOROVOD_RANK", "TRAINERA_RANK")
+    return next((int(os.environ[name]) for name in names if os.environ.get(name)), 0)
+
+
+def forget_launcher() -> None:
+    """Takes away what the launcher has told the script, which knows nothing of other workers."""
+    os.environ["TRAINERA_RANK"] = str(launched_rank())  # processes that load data are told by it
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"):
+        os.environ.pop(name, None)
+
+
+def no_own_workers(function: Callable[..., object], *_: object, **__: object) -> NoReturn:
+    """Ends the run where the script would make workers of its own: it is one of several already."""
+    caller = sys._getframe(1)
+    if CREW.rank == 0:
+        name = getattr(function, "__name__", type(function).__name__)
+        print(
+            f"trainera: {caller.f_code.co_filename}:{caller.f_lineno}: {name}() would make this "
+            "script one of several workers by its own means, and it is one by trainera's: leave "
+            "out the option that asks for it, or launch the script that was converted",
+            file=sys.stderr,
+            flush=True,
+        )
+    raise SystemExit(REFUSED)
 
 
 def leave() -> None:

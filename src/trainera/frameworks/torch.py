@@ -60,6 +60,8 @@ class Torch:
     def findings(self, files: Files, engine: Engine, options: Options) -> list[Finding]:
         assert isinstance(engine, TorchEngine)
         facts, decisions = _decided(files)
+        if facts.parallel:
+            return [already_distributed.of_calls(facts)]
         notes = _notes(facts, decisions)
         findings = _ask(facts, engine, options)
         refusals = [finding for finding in findings if isinstance(finding, Refusal)]

@@ -56,12 +56,14 @@ def run(
     observer: Observer | None = None,
     agent: str = "agent",
     environment: Mapping[str, str] | None = None,
+    alone: bool = False,
 ) -> int:
     """Runs `script`, as `converted`, in that many workers; returns the exit status.
 
     Standard output is the first worker's alone. `say` is given what the user has to know besides:
     why the run failed, once. `pass_on` is given what the script itself says about its end.
     `agent` is the engine's, `environment` what the workers get besides.
+    A script that runs `alone` is told nothing of any launcher.
     """
     if workers < 1:
         raise UserError(f"cannot run on {workers} workers: at least 1 is needed")
@@ -72,7 +74,7 @@ def run(
         tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as name,
     ):
         directory = Path(name)
-        payload = _payload(script, codes, arguments)
+        payload = _payload(script, codes, arguments) | {"alone": alone}
         if observer is not None:
             payload["observer"] = {"module": observer.module, "settings": observer.settings}
         (directory / "payload").write_bytes(marshal.dumps(payload))

@@ -40,12 +40,15 @@ def main() -> int:
     sys.argv[:] = [payload["script"], *payload["arguments"]]
     namespace = _fresh_main(payload["file"])
 
+    pid, rank = os.getpid(), int(os.environ["RANK"])  # the script may have it forgotten
     if "observer" in payload:
         from importlib import import_module
 
         import_module(payload["observer"]["module"]).begin(payload["observer"]["settings"])
 
-    pid = os.getpid()
+    if payload["alone"]:
+        for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"):
+            os.environ.pop(name, None)
     try:
         # Blocked since before the start, so that an interrupt finds the script or nothing.
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -54,7 +57,7 @@ def main() -> int:
         if os.getpid() != pid:  # a process that the script forked
             raise
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        return _failed(error, directory)
+        return _failed(error, rank, directory)
     return 0
 
 
@@ -92,7 +95,7 @@ def _fresh_main(file: str) -> "dict[str, object]":
     return module.__dict__
 
 
-def _failed(error: BaseException, directory: "Path") -> int:
+def _failed(error: BaseException, rank: int, directory: "Path") -> int:
     """Records the end of the script, unless it is a good one, and returns the exit status."""
     import os
     import time
@@ -113,7 +116,7 @@ def _failed(error: BaseException, directory: "Path") -> int:
         status = 130 if isinstance(error, KeyboardInterrupt) else 1
         text = _traceback(error)
     failure = Failure(
-        rank=int(os.environ["RANK"]),
+        rank=rank,
         pid=os.getpid(),
         time_s=moment,
         kind=kind,  # type: ignore[arg-type]

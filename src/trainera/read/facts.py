@@ -236,6 +236,12 @@ class Facts:
     """Metrics that would add up the workers' states by themselves."""
     contexts: set[Context] = field(default_factory=set)
     """The ways in which functions are called."""
+    own_workers: dict[Key, Spot] = field(default_factory=dict)
+    """Where the script makes workers of its own; what it calls there."""
+    untrue: dict[Key, Spot] = field(default_factory=dict)
+    """Where it asks whether it has."""
+    parallel: bool = False
+    """It does so on every path."""
     unsure: dict[Key, Spot] = field(default_factory=dict)
     """Operations inside of networks that mix rows only if a tensor has another rank than is usual:
     decided by trial when it runs."""

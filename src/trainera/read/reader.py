@@ -8,6 +8,7 @@ from trainera.read.facts import Decisions, Facts
 from trainera.read.interpret.library import Library
 from trainera.read.interpret.machine import Machine
 from trainera.read.interpret.state import Frame
+from trainera.read.libraries.distributed import OwnWorkers
 from trainera.read.libraries.files import Files
 from trainera.read.libraries.meters import Meters
 from trainera.read.libraries.progress import Progress
@@ -23,7 +24,7 @@ from trainera.read.values import PLAIN, Class, Function, Object
 
 MAX_READINGS = 6
 LIBRARIES: list[type[Library]] = [
-    *(Randomness, Torch, Sets, Python, Progress, Meters, SideEffects, Files),
+    *(OwnWorkers, Randomness, Torch, Sets, Python, Progress, Meters, SideEffects, Files),
     Tensors,
 ]
 """In the order in which they are asked: whoever knows a single name comes before who knows many."""
@@ -67,6 +68,8 @@ def _read_once(machine: Machine) -> None:
     frame = Frame(script, 0, {}, is_module=True)
     machine.program.modules["__main__"] = {}
     machine.run(script.tree.body, frame)
+    if frame.ended and frame.env is None:
+        machine.notes.never_alone()
     frame.env = frame.env if frame.env is not None else machine.program.modules["__main__"]
     machine.program.modules["__main__"] = frame.env
     _read_uncalled(machine, frame)

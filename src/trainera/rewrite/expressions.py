@@ -61,8 +61,8 @@ class Wrapping:
         named_with_parentheses: bool,
         new: str | None = None,
     ) -> None:
-        """With `new` that stands in the place of the expression, a name."""
-        assert new is None or isinstance(node, cst.Name), "only a name is replaced"
+        """With `new` that stands in the place of the expression, a name or a call."""
+        assert new is None or isinstance(node, cst.Name | cst.Call), "replaced as a whole"
         self._tree, self._node, self._new = tree, node, new
         self._span = tree.span(node)
         if named_with_parentheses and node.lpar:

@@ -153,6 +153,7 @@ def observe(
             pass_on=words.append,
             agent=agent,
             environment=environment,
+            alone=name == "sequential",
             observer=local.Observer(
                 module=observer, settings={**settings, "directory": str(directory)}, watch=watch
             ),

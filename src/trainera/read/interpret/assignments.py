@@ -67,7 +67,7 @@ class Assignments(MachinePart):
                 node.value, value, frame
             )  # a file or run name: all must use the same
             value = PLAIN
-        for target in node.targets:
+        for target in node.targets if frame.env is not None else ():
             self.machine.libraries.assigned(node, target, node.value, value, frame)
             self.assign(target, value, frame, node.value)
 

@@ -153,6 +153,8 @@ class Calls(MachinePart):
                 frame,
                 policy=NETWORK if isinstance(made, Network) else STRICT,
             )
+            if self.path.last_call in self.program.endless:
+                self.machine.functions.never_return(frame)
         else:
             for statement in cls.node.body:  # a dataclass: its fields are its arguments
                 if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):

@@ -30,6 +30,11 @@ class Conditions(MachinePart):
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             known = self.truth(node.operand, frame)
             return None if known is None else not known
+        answer = self.machine.libraries.truth(node, frame)
+        if answer is not None:
+            return answer
+        if isinstance(node, ast.BoolOp):
+            return self._logical(node, frame)
         if asks_for_list(node):
             assert isinstance(node, ast.Call)
             value = self.machine.eval(node.args[0], frame)
@@ -51,6 +56,20 @@ class Conditions(MachinePart):
             if isinstance(left.value, str) and isinstance(right.value, str):
                 if isinstance(operator, ast.Eq | ast.NotEq):
                     return (left.value == right.value) == isinstance(operator, ast.Eq)
+        return None
+
+    def _logical(self, node: ast.BoolOp, frame: Frame) -> bool | None:
+        """``a and b``, ``a or b``: the first operands may decide."""
+        decides = isinstance(node.op, ast.Or)
+        for operand in node.values:
+            asked, turned = operand, False
+            if isinstance(operand, ast.UnaryOp) and isinstance(operand.op, ast.Not):
+                asked, turned = operand.operand, True
+            answer = self.machine.libraries.truth(asked, frame)
+            if answer is not None and (answer != turned) == decides:
+                return decides
+            if answer is None:
+                return None
         return None
 
     def condition(self, node: ast.expr, frame: Frame) -> None:

@@ -63,9 +63,13 @@ class Expressions(MachinePart):
 
     def logical(self, node: ast.BoolOp, frame: Frame) -> Value:
         """``a and b``, ``a or b``"""
+        known = self.machine.conditions.truth(node, frame)
+        if known is not None:
+            return Const(known)  # the operand that decides is known; what is behind it is not read
         operands = [self.eval(node.values[0], frame)]
         for expression in node.values[1:]:
-            operands.append(self._perhaps(expression, frame))
+            operand = self._perhaps(expression, frame)
+            operands += [operand] if operand is not None else []
         if any(holds_share(value) for value in operands):
             if frame.policy.assumes_rows:
                 return next(value for value in operands if holds_share(value))
@@ -79,12 +83,18 @@ class Expressions(MachinePart):
         if known is not None:
             return self.eval(node.body if known else node.orelse, frame)
         self.machine.conditions.condition(node.test, frame)
-        return join(self._perhaps(node.body, frame), self._perhaps(node.orelse, frame))
+        ways = [self._perhaps(node.body, frame), self._perhaps(node.orelse, frame)]
+        return reduce(join, [value for value in ways if value is not None] or [PLAIN])
 
-    def _perhaps(self, node: ast.expr, frame: Frame) -> Value:
-        """Evaluates what may not be evaluated at all."""
-        before, fresh = dict(frame.env or {}), self.path.fresh.now
+    def _perhaps(self, node: ast.expr, frame: Frame) -> Value | None:
+        """Evaluates what may not be evaluated at all; None if it never gives a value."""
+        if frame.env is None:
+            return self.eval(node, frame)
+        before, fresh = dict(frame.env), self.path.fresh.now
         value = self.eval(node, frame)
+        if frame.env is None:
+            frame.env, self.path.fresh.now = before, fresh
+            return None
         if any(isinstance(part, ast.NamedExpr) for part in parts_of(node)):
             frame.env = join_env(before, frame.env)
         self.path.fresh.meet(fresh, self.path.fresh.now)

@@ -53,7 +53,14 @@ class Functions(MachinePart):
             positional = [PLAIN if holds_share(value) else value for value in positional]
             keywords = {k: PLAIN if holds_share(value) else value for k, value in keywords.items()}
         result = self.run(function, positional, keywords, frame, policy=policy)
+        if self.path.last_call in self.program.endless:
+            self.never_return(frame)
         return self.machine.libraries.function_called(function, node, result, frame)
+
+    def never_return(self, frame: Frame) -> None:
+        """The path ends here, as at a `raise`."""
+        frame.env = None
+        frame.ended = True
 
     def _trains(self, node: ast.AST) -> bool:
         """Whether a function goes on to compute gradients, or to update parameters."""
@@ -124,6 +131,7 @@ class Functions(MachinePart):
         )
         context = self.program.contexts.setdefault(key, len(self.program.contexts) + 1)
         self.notes.called(context)
+        self.path.last_call = context
         if context in self.path.active or len(self.path.frames) > MAX_DEPTH:
             self.path.cut_short += 1
             return self.program.results.get(context, UNKNOWN_YET)
@@ -159,6 +167,9 @@ class Functions(MachinePart):
         self.path.nested[function.node] -= 1
         self.path.frames.pop()
         self.path.active.discard(context)
+        self.path.last_call = context
+        if callee.ended and callee.env is None and callee.returns is None and not callee.yields:
+            self.program.endless.add(context)
         if callee.yields is not None:
             result = self._generated(callee.yields)
         self.program.results[context] = result

@@ -1,6 +1,7 @@
 """Where a share will not do: the value of the whole batch takes its place."""
 
 import ast
+from functools import reduce
 from typing import Any
 
 from trainera.read.facts import Escape
@@ -55,7 +56,14 @@ class Gathering(MachinePart):
             return PLAIN
         if isinstance(node, ast.IfExp):
             self.machine.conditions.condition(node.test, frame)
-            return join(self.evaluate(node.body, frame), self.evaluate(node.orelse, frame))
+            before = frame.env
+            ways: list[Value] = []
+            for way in (node.body, node.orelse):
+                given = self.evaluate(way, frame)
+                if frame.env is not None or before is None:
+                    ways.append(given)
+                frame.env = before
+            return reduce(join, ways or [PLAIN])
         return self.gather(node, self.machine.eval(node, frame), frame)
 
     def gather(self, node: ast.expr, value: Value, frame: Frame) -> Value:

@@ -50,6 +50,9 @@ class Library(MachinePart):
     def item(self, node: ast.Subscript, owner: Value, frame: Frame) -> Value | None:
         """What an item of a value is."""
 
+    def truth(self, node: ast.expr, frame: Frame) -> bool | None:
+        """What a test gives, if that is known."""
+
     def instance(self, cls: Class, bases: list[str], node: ast.Call, frame: Frame) -> Value | None:
         """What calling a class of the script's gives that comes from a library's."""
 
@@ -143,6 +146,7 @@ class Libraries:
         self.plain_method = first(libraries, Library.plain_method)
         self.attribute = first(libraries, Library.attribute)
         self.item = first(libraries, Library.item)
+        self.truth = first_answer(libraries)
         self.instance = first(libraries, Library.instance)
         self.unknown = first(libraries, Library.unknown)
         self.statement_done = every(libraries, Library.statement_done)
@@ -214,6 +218,19 @@ def first(
         return None
 
     return cast(Callable[P, Value | None], ask)
+
+
+def first_answer(
+    libraries: Sequence[Library],
+) -> Callable[[ast.expr, Frame], bool | None]:
+    """What a test gives, by the first library that knows."""
+    hooks = overriding(libraries, Library.truth)
+
+    def ask(node: ast.expr, frame: Frame) -> bool | None:
+        answers = (hook(node, frame) for hook in hooks)
+        return next((answer for answer in answers if answer is not None), None)
+
+    return ask
 
 
 def every(

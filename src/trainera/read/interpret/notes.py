@@ -120,6 +120,8 @@ class Notes:
         self.loose = Spots("loose")
         self.meters = Spots("meters")
         self.unsure = Spots("unsure")
+        self.own_workers = Spots("own_workers")
+        self.untrue = Spots("untrue")
         self.loaders: ByNode[LoaderFact] = ByNode("loaders")
         self.optimizers: ByNode[Nodes] = ByNode("optimizers")
         self.handmade = SpotsByNode("handmade")
@@ -211,6 +213,10 @@ class Notes:
     def called(self, context: Context) -> None:
         """A function is called in this way, or read as if a value were one of several."""
         self.facts.contexts.add(context)
+
+    def never_alone(self) -> None:
+        """On every path the script makes workers of its own."""
+        self.facts.parallel = True
 
     def unsure_of(self, node: ast.expr, frame: Frame) -> None:
         """Inside a network: whether rows are combined is tried when it runs."""

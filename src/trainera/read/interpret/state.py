@@ -33,6 +33,8 @@ class Frame:
     globals: set[str] = field(default_factory=set)
     nonlocals: set[str] = field(default_factory=set)
     returns: Value | None = None
+    ended: bool = False
+    """Some path ended in what never returns."""
     yields: Value | None = None
     breaks: list[list[Env]] = field(default_factory=list)
     continues: list[list[Env]] = field(default_factory=list)
@@ -69,6 +71,8 @@ class Program:
     """Networks that have been given a batch, in whatever round of a loop."""
     evaluated: set[ast.AST] = field(default_factory=set)
     """Networks that are in evaluation mode for sure."""
+    endless: set[Context] = field(default_factory=set)
+    """Calls of functions that never return: the script makes workers of its own there."""
     seen: dict[tuple[Context, ast.AST], bool] = field(default_factory=dict)
     """Expressions that were evaluated, and whether there was a share in what came out at last."""
     changed: bool = False
@@ -86,6 +90,7 @@ class Program:
         self.used.clear()
         self.evaluated.clear()
         self.seen.clear()
+        self.endless.clear()
 
     def new_scope(self) -> int:
         return next(self._scope_numbers)
@@ -116,6 +121,8 @@ class Path:
     """The ways in which functions are being called at the moment,"""
     nested: Counter[ast.AST] = field(default_factory=Counter)
     """and how often each function is."""
+    last_call: Context = 0
+    """The way in which a function was called that has been read last."""
     cut_short: int = 0
     """How often a call was not followed, because it was within itself or too deep."""
 

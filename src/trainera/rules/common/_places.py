@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from trainera.read.libraries.distributed import PLACE
 from trainera.read.source.file import SourceFile
 from trainera.read.source.lifetimes import is_main_guard
 from trainera.read.source.modules import imported
@@ -84,6 +85,8 @@ def _keeps_still(statement: ast.stmt) -> bool:
 
 def _quiet(call: ast.Call) -> bool:
     name = ast.unparse(call.func)
+    if PLACE.search(ast.unparse(call)):
+        return False  # it asks who it is: the crew has to be joined by then
     return name.rsplit(".", 1)[-1] in QUIET or name.startswith(("os.path.", "os.environ."))
 
 
@@ -96,7 +99,8 @@ def _defines(statement: ast.stmt) -> bool:
         return True
     if isinstance(statement, ast.Assign | ast.AnnAssign):
         return statement.value is None or _is_literal(statement.value)
-    if "os.environ" in ast.unparse(statement):
+    text = ast.unparse(statement)
+    if "os.environ" in text and not PLACE.search(text):
         return True  # what is set for the libraries is set before anything starts
     if isinstance(statement, ast.Try):
         return all(_defines(inner) for inner in statement.body)
