@@ -58,10 +58,10 @@ assert crew.in_turn(prepare) == crew.rank()
 assert crew.sum(1) == crew.size()
 try:
     crew.once(lambda: crew.once(lambda: {}["absent"]))
-except KeyError:
-    assert crew.rank() == 0
-except RuntimeError as error:
-    assert "KeyError: 'absent'" in str(error)
+except KeyError as error:
+    assert error.args == ("absent",)
+else:
+    raise AssertionError("nothing was raised")
 assert crew.sum(1) == crew.size()
 crew.once(note, "end")
 print(open("calls.txt").read())
@@ -152,3 +152,56 @@ def test_gradients_need_all(runner: Runner, tmp_path: Path, engine: str, wrapped
     ok, said, errors = run(runner, tmp_path, body, engine, 2)
     assert not ok
     assert "needs all workers" in errors[0], said
+
+
+RAISED = """
+class Own(ValueError):
+    def __init__(self, path, *, times):
+        super().__init__(f"{path}: {times}")
+        self.times = times
+
+class Holds(KeyError):
+    def __init__(self, what):
+        super().__init__(what, lambda: what)
+
+def fail(kind):
+    if kind == "own":
+        raise Own("a file", times=3)
+    if kind == "holds":
+        raise Holds("a function")
+    class Local(Own):
+        pass
+    if kind == "local":
+        raise Local("within", times=4)
+    if kind == "exit":
+        raise SystemExit("that was all")
+    open("none/of/that", "w")
+
+for do in (crew.once, crew.in_turn):
+    for kind, expected in (("own", Own), ("holds", Holds), ("local", Own), ("file", OSError)):
+        try:
+            do(fail, kind)
+        except expected as error:
+            caught = error
+        assert isinstance(caught, expected)
+        if kind == "own":
+            assert str(caught) == "a file: 3" and caught.times == 3, caught
+        if kind == "file":
+            assert (caught.errno, caught.filename) == (2, "none/of/that")
+    assert crew.sum(1) == crew.size()
+    try:
+        do(fail, "exit")
+    except SystemExit as error:
+        assert error.code == "that was all"
+do(fail, "own")
+"""
+
+
+@pytest.mark.parametrize(("engine", "workers"), [("ddp", 3), ("horovod", 2)])
+def test_exceptions_are_the_same_on_all(
+    runner: Runner, tmp_path: Path, engine: str, workers: int
+) -> None:
+    ok, _, errors = run(runner, tmp_path, RAISED, engine, workers)
+    assert not ok
+    assert all(error.rstrip().endswith("Own: a file: 3") for error in errors), errors
+    assert all("WorkerLost: the first worker failed" in other for other in errors[1:])

@@ -12,10 +12,11 @@ from typing import Any, NoReturn, TypeVar
 
 import torch
 
+from trainera.crew.raising import as_sent, raise_sent
 from trainera.crew.state import CREW
 from trainera.crew.streams import STREAMS, RandomNumbers
 from trainera.crew.transport import TRANSPORT
-from trainera.crew.wire import broadcast_object
+from trainera.crew.wire import broadcast_object, gather_objects
 
 Result = TypeVar("Result")
 Value = TypeVar("Value")
@@ -87,8 +88,9 @@ def apart(function: Any, caller: Any, alone: bool) -> Iterator[None]:
 def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls the function on the first worker; the others wait until it is done.
 
-    They get a Nobody, which takes any call. If the function fails, all workers fail. It waits for
-    the others, too: they may still be reading the file that is written over or removed.
+    They get a Nobody, which takes any call. If the function raises an exception, all workers do,
+    because the script may expect it. It waits for the others, too: they may still be reading the
+    file that is written over or removed.
     """
     if CREW.trying:
         return Nobody()
@@ -104,23 +106,18 @@ def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if CREW.rank > 0:
         outcome = broadcast_object(None)
         if isinstance(outcome, tuple):
-            raise SystemExit(outcome[0])
+            raise_sent(outcome, "the first worker")
         if isinstance(outcome, dict):  # it drew random numbers, as the sequential script does
             numbers = RandomNumbers()
             vars(numbers).update(outcome)
             numbers.put_back()
-        elif outcome is not None:
-            raise RuntimeError(f"the first worker failed: {outcome}")
         return Nobody()
     numbers = RandomNumbers()
     try:
         with apart(function, caller, alone=True):
             result = function(*args, **kwargs)
-    except SystemExit as error:
-        broadcast_object((error.code if isinstance(error.code, int) else bool(error.code),))
-        raise
     except BaseException as error:
-        broadcast_object(f"{type(error).__name__}: {error}")
+        broadcast_object(as_sent(error))
         raise
     shared = CREW.exact or not STREAMS.holds_own
     broadcast_object(vars(RandomNumbers()) if shared and numbers.moved() else None)
@@ -135,23 +132,25 @@ def in_turn(function: Callable[..., Result], *args: Any, **kwargs: Any) -> Resul
     if CREW.size == 1 or CREW.apart:
         return function(*args, **kwargs)
     caller = sys._getframe(1)
-    failed = torch.zeros(1)
     if CREW.local_rank > 0:
-        TRANSPORT.add_up(failed)
-        if failed.item():
-            raise RuntimeError("the first worker of a machine failed, see its traceback")
+        _raise_any(gather_objects(None))
         with apart(function, caller, alone=False):
             return function(*args, **kwargs)
     try:
         with apart(function, caller, alone=False):
             result = function(*args, **kwargs)
-    except BaseException:
-        TRANSPORT.add_up(failed + 1)
+    except BaseException as error:
+        gather_objects(as_sent(error))
         raise
-    TRANSPORT.add_up(failed)
-    if failed.item():
-        raise RuntimeError("the first worker of another machine failed, see its traceback")
+    _raise_any(gather_objects(None))
     return result
+
+
+def _raise_any(sent: list[Any]) -> None:
+    """Raises what the first worker of a machine has raised, if one has."""
+    for rank, error in enumerate(sent):
+        if error is not None:
+            raise_sent(error, f"worker {rank}" if rank else "the first worker")
 
 
 def agree(value: Value) -> Value:

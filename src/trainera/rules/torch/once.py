@@ -13,7 +13,8 @@ that nobody reads a half-written file.
     + crew.once(torch.save, state, "best.pt")
 
 **Safety.** What the call returns is, on the other workers, an object that takes every method call
-and does nothing, so `with crew.once(open, path, "w") as file:` works unchanged.
+and does nothing, so `with crew.once(open, path, "w") as file:` works unchanged. An exception that
+it raises is raised on all of them, of the same type and with the same values.
 
 What a command or a copy answers is told to all, by `crew.agree(…)`. Where all workers would need
 another value that only the first one has (`wandb.config`, a file read back), the script is refused.
