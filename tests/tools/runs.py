@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainera.launch import jax_processes, multiworker
 from trainera.launch.horovod import meeting
-from trainera.launch.multiworker import places as cluster
 from trainera.verify.run import OBSERVERS
 
 ZYGOTE = Path(__file__).with_name("zygote.py")
@@ -24,6 +24,8 @@ TORCH = (
     *("horovod.torch", "sklearn.datasets", "sklearn.metrics"),
 )
 """What scripts that train with PyTorch import; `torch._dynamo` comes with DDP and optimizers."""
+CLUSTERS = {"multiworker": multiworker.places, "jax_processes": jax_processes.places}
+"""Who tells the workers of an engine where all meet; torchrun's way for all others."""
 NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
 
 
@@ -106,8 +108,8 @@ class Runner:
                     script, cwd, arguments, places, timeout, env, hidden, observer, logs
                 )
         places = []
-        if workers and engine == "multiworker":
-            places = cluster(workers)
+        if workers and engine in CLUSTERS:
+            places = CLUSTERS[engine](workers)
         elif workers:
             common = {
                 "WORLD_SIZE": str(workers),

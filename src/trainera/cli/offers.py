@@ -12,8 +12,8 @@ FIRST = ("ddp", "jax")
 
 
 def offers(pythons: Pythons) -> list[Offer]:
-    """All engines, each asked of the Python that runs its scripts."""
-    found = [_offer(engine, pythons) for engine in engines.every()]
+    """All engines that are measured, each asked of the Python that runs its scripts."""
+    found = [_offer(engine, pythons) for engine in engines.every() if engine.measured]
     return sorted(found, key=lambda one: (one.engine not in FIRST, one.engine))
 
 

@@ -43,6 +43,8 @@ class Engine:
     """The variable that names the file for a trace of the run; empty: it writes none."""
     hosts: str = ""
     """How the converted script is started on machines by name; empty: not by one command."""
+    measured: bool = True
+    """Whether `bench` tries it."""
     proof: str = ""
     """Python that runs if the engine works here; for what can be installed and yet be broken."""
 

@@ -10,13 +10,18 @@ SAFE_GENERATOR = "threefry2x32"
 """Its numbers do not depend on where they are drawn; those of the others do."""
 
 
-def connect(place: Any, spread_in_step: Any) -> None:
-    """Has Keras put batches on devices by `place`, and begin compiled steps by `spread_in_step`."""
+def require_jax() -> None:
+    """Ends the run unless Keras computes on JAX."""
     if keras.backend.backend() != "jax":
         raise SystemExit(
             f"the script was converted for Keras on JAX, and Keras runs on "
             f"{keras.backend.backend()}: set KERAS_BACKEND=jax, or convert it for another engine"
         )
+
+
+def connect(place: Any, spread_in_step: Any) -> None:
+    """Has Keras put batches on devices by `place`, and begin compiled steps by `spread_in_step`."""
+    require_jax()
     if not hasattr(distribution_lib, "distribute_data_input") or not hasattr(trainer, "jit"):
         raise SystemExit(
             f"Keras {keras.__version__} deals batches out in a way that is not known here: "

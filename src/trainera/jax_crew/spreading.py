@@ -18,6 +18,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from keras.distribution import TensorLayout
 
 from trainera.jax_crew.seams import connect
+from trainera.jax_crew.state import CREW, processes_begun
 
 BATCH = "batch"
 
@@ -26,6 +27,12 @@ class DataParallel(keras.distribution.DataParallel):  # type: ignore[misc]
     """Keras's data parallelism, for batches of any size on any number of devices."""
 
     def __init__(self, devices: "list[str] | None" = None) -> None:
+        begun = processes_begun()
+        if begun > CREW.size:
+            raise SystemExit(
+                f"{begun} processes were begun, and the script was converted for the devices of "
+                "one: convert it with --engine jax_processes, or begin one process"
+            )
         connect(place, spread_in_step)
         super().__init__(devices=devices or chosen_devices())
 

@@ -24,7 +24,7 @@ def run_agent(
 
 def places(count: int) -> list[dict[str, str]]:
     """What each worker has to know: its number, and ports of the loopback interface for all."""
-    cluster = {"worker": [f"{_ADDRESS}:{port}" for port in _free_ports(count)]}
+    cluster = {"worker": [f"{_ADDRESS}:{port}" for port in free_ports(count)]}
     return [
         {
             "TF_CONFIG": json.dumps(
@@ -37,7 +37,7 @@ def places(count: int) -> list[dict[str, str]]:
     ]
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
     """Ports that nobody uses; all are held until the last is found, so that none comes twice."""
     with ExitStack() as held:
         probes = [held.enter_context(socket.socket()) for _ in range(count)]

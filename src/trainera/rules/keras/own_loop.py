@@ -16,7 +16,9 @@ whole, a batch would be worked through by every device in full.
 is given to every device whole: slower, but right.
 
 **Limits.** Batches are recognised as what a loop goes through, or rows that it picks by number. A
-script in which none is found, and that does not call `fit` or `train_on_batch`, is refused.
+script in which none is found, and that does not call `fit` or `train_on_batch`, is refused. Over
+several processes such batches are not shared out: each process computes them in full, and a script
+that trains in no other way is refused.
 """
 
 from collections.abc import Iterator
@@ -30,7 +32,19 @@ NAME = "own-loop"
 
 
 def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[Finding]:
+    if engine.backend != "jax":
+        return
     if engine.spread is None:
+        if not facts.trainings:
+            yield refuse(
+                NAME,
+                facts.script,
+                facts.script.tree.body[0],
+                "no step is found that Keras compiles",
+                "only batches that Keras's trainer is given are shared out between processes",
+                "train by fit() or train_on_batch(), or on the devices of one process: "
+                "--engine jax",
+            )
         return
     if not facts.trainings and not facts.batches:
         yield refuse(

@@ -6,12 +6,14 @@ in no certain order: they are collected, and written down when the step is over.
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import keras
 import numpy
 from jax import numpy as jnp
+from jax.sharding import NamedSharding, PartitionSpec
 from keras.src.backend.jax import trainer
 from keras.src.callbacks.callback_list import CallbackList
 from keras.src.optimizers.base_optimizer import BaseOptimizer
@@ -73,7 +75,8 @@ class Steps:
         for batch in iterator:
             self.flush()
             leaves = [numpy.asarray(leaf) for leaf in jax.tree.leaves(batch)]
-            self.recorder.write("batch", l=0, d=row_digests(leaves))
+            shared = {"all": True} if _has_all_of_each() else {}
+            self.recorder.write("batch", l=0, d=row_digests(leaves), **shared)
             yield batch
 
     def _watch_losses(self) -> None:
@@ -82,7 +85,7 @@ class Steps:
         def compute(network: Any, *args: Any, **options: Any) -> Any:
             loss, variables = original(network, *args, **options)
             if options.get("training"):
-                jax.debug.callback(self._lost, loss)
+                _tell(self._lost, loss)
             return loss, variables
 
         put(trainer.JAXTrainer, "stateless_compute_loss", compute)
@@ -106,7 +109,7 @@ class Steps:
             def note(figures: Any, rate: Any) -> None:
                 self._stepped(number, count, figures, float(rate))
 
-            jax.debug.callback(note, figures, rate)
+            _tell(note, figures, rate)
             return new, new_state
 
         put(BaseOptimizer, "stateless_apply", apply)
@@ -171,6 +174,21 @@ def _figures(arrays: Any) -> tuple[Any, Any]:
     wide = [jnp.asarray(one, dtype=float) for one in arrays if jnp.size(one)]
     squares = sum((jnp.sum(one * one) for one in wide), start=jnp.zeros((), dtype=float))
     return jnp.sqrt(squares), sum((jnp.sum(one) for one in wide), start=jnp.zeros((), dtype=float))
+
+
+def _tell(function: Callable[..., None], *values: Any) -> None:
+    """Calls a function with what is computed; on every process, if there are several."""
+    distribution = keras.distribution.distribution()
+    several = jax.process_count() > 1 and distribution is not None
+    if several:
+        everywhere = NamedSharding(distribution.device_mesh.backend_mesh, PartitionSpec())
+        values = tuple(jax.lax.with_sharding_constraint(one, everywhere) for one in values)
+    jax.debug.callback(function, *values, partitioned=several)
+
+
+def _has_all_of_each() -> bool:
+    """Whether processes have whole batches, and share out the work on them."""
+    return jax.process_count() > 1 and "trainera.jax_crew" in sys.modules
 
 
 class _Clock:

@@ -1,0 +1,108 @@
+"""What only the first process does, while the others wait until it is done."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+from trainera.jax_crew.sameness import compare_processes
+from trainera.jax_crew.state import CREW
+
+
+class Nobody:
+    """Stands for a file, a writer or a figure that only the first process has: it does nothing."""
+
+    def __getattr__(self, name: str) -> "Nobody":
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        pass
+
+    def __call__(self, *args: Any, **kwargs: Any) -> "Nobody":
+        return self
+
+    def __enter__(self) -> "Nobody":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    def __next__(self) -> NoReturn:
+        raise StopIteration
+
+    def __len__(self) -> int:
+        return 0
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def once(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Calls the function on the first process; the others wait until it is done.
+
+    They get a Nobody, which takes any call. If the function fails, all processes fail, by the same
+    exception where it can be sent. It waits for the others, too: they may still be reading the file
+    that is written over or removed.
+    """
+    if CREW.size == 1 or CREW.apart:  # within what only the first one does
+        return function(*args, **kwargs)
+    compare_processes()  # waits for the others, too
+    done, result = by_first(function, args, kwargs)
+    return result if done else Nobody()
+
+
+def in_turn(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Calls the function on every process, first on the first one.
+
+    For what looks whether a file is there and makes it if not, as a download does.
+    """
+    if CREW.size == 1 or CREW.apart:
+        return function(*args, **kwargs)
+    done, result = by_first(function, args, kwargs)
+    return result if done else function(*args, **kwargs)
+
+
+def by_first(function: Callable[..., Any], args: Any, kwargs: Any) -> "tuple[bool, Any]":
+    """What comes of a call on the first process; whether this one has made it."""
+    if CREW.rank > 0:
+        outcome = CREW.exchange.told_by_first(None)
+        if outcome is not None:
+            raise outcome
+        return False, None
+    caller = sys._getframe(2)
+    name = getattr(function, "__qualname__", type(function).__name__)
+    CREW.apart = f"{name}() in {caller.f_code.co_filename}:{caller.f_lineno}"
+    try:
+        result = function(*args, **kwargs)
+    except BaseException as error:
+        CREW.exchange.told_by_first(as_sent(error))
+        raise
+    finally:
+        CREW.apart = ""
+    CREW.exchange.told_by_first(None)
+    return True, result
+
+
+def agree(value: Any) -> Any:
+    """The first process' value, on every process; for what depends on a clock or a file."""
+    if CREW.size == 1 or CREW.apart:
+        return value
+    return CREW.exchange.told_by_first(value)
+
+
+def as_sent(error: BaseException) -> BaseException:
+    """An exception that can be sent: a script may expect its type."""
+    if isinstance(error, SystemExit):
+        return SystemExit(error.code)
+    if isinstance(error, OSError) and error.errno is not None:
+        return type(error)(error.errno, error.strerror)
+    text = f"the first process failed: {type(error).__name__}: {error}"
+    with contextlib.suppress(Exception):
+        if type(error).__module__ == "builtins":
+            return type(error)(text)
+    return RuntimeError(text)
