@@ -49,7 +49,10 @@ class Keras:
 
     def findings(self, files: Files, engine: Engine, options: Options) -> list[Finding]:
         assert isinstance(engine, KerasEngine)
-        for option, value in (("batch", options.batch), ("batchnorm", options.batchnorm)):
+        chosen: dict[str, str] = {"batchnorm": options.batchnorm}
+        if engine.grow is None:
+            chosen["batch"] = options.batch
+        for option, value in chosen.items():
             if value != "global":
                 why = f"{engine.title} computes with the whole batch"
                 raise UserError(f"--{option} {value}: {why} — leave it out")

@@ -7,6 +7,7 @@ losses, metrics, gradients, callbacks and optimizers see what the sequential scr
 It knows nothing of the rest of trainera; `--standalone` writes it into the converted file.
 """
 
+from trainera.tf_crew.growing import grow_batches as grow_batches
 from trainera.tf_crew.joining import join_horovod as join_horovod
 from trainera.tf_crew.joining import join_strategy as join_strategy
 from trainera.tf_crew.turns import agree as agree

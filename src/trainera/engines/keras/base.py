@@ -20,7 +20,10 @@ class KerasEngine(Engine):
     agree: Phrase | None = None
     """What goes around a value that each process has for itself."""
 
+    grow: Phrase | None = None
+    """The statement by which a step takes a batch for every worker; None: it cannot."""
+
     @property
     def phrases(self) -> tuple[Phrase, ...]:
-        said = (self.join, self.spread, self.once, self.in_turn, self.agree)
+        said = (self.join, self.spread, self.once, self.in_turn, self.agree, self.grow)
         return tuple(phrase for phrase in said if phrase is not None)

@@ -18,6 +18,7 @@ ENGINE = KerasEngine(
     once=Phrase(text="crew.once", imports=(TF_CREW,)),
     in_turn=Phrase(text="crew.in_turn", imports=(TF_CREW,)),
     agree=Phrase(text="crew.agree({})", imports=(TF_CREW,)),
+    grow=Phrase(text="crew.grow_batches({})", imports=(TF_CREW,)),
     launcher="TF_CONFIG='…' python {script}, once for each of {workers} workers",
     agent="multiworker",
 )
