@@ -136,6 +136,8 @@ def require_engine(name: str | None) -> None:
     from trainera import engines
 
     if name is not None and name not in engines.names():
+        if why := engines.absent.reason(name):
+            raise UserError(why)
         raise UserError(unknown("engine", name, engines.names()))
 
 

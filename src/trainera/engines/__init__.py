@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from pkgutil import iter_modules
 
+from trainera.engines import absent
 from trainera.engines.base import Engine
 from trainera.errors import UserError
 
@@ -23,6 +24,8 @@ def every() -> Iterator[Engine]:
 def get(name: str, framework: str | None = None) -> Engine:
     """The engine of that name; of the first framework that has one unless told."""
     homes = [home for home, known in _files() if known == name]
+    if not homes and (why := absent.reason(name)):
+        raise UserError(why)
     if not homes:
         close = get_close_matches(name, names(), n=1)
         hint = f"; did you mean '{close[0]}'?" if close else ""

@@ -19,6 +19,8 @@ def test_a_default_that_the_environment_may_change() -> None:
         'import os\nos.environ.setdefault("KERAS_BACKEND", "torch")\nimport keras\n' + FIT
     )
     assert found.what == "the script runs Keras on torch"
+    assert "leave all else to each worker's share" in found.why
+    assert 'os.environ["KERAS_BACKEND"] = "jax"' in found.do
 
 
 def test_keras_as_a_part_of_tensorflow() -> None:

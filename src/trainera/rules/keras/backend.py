@@ -13,7 +13,8 @@ with other weights, and learns another network.
 **Safety.** Where the script leaves the backend to the environment, the converted one looks at it
 when it starts, and ends with a message if it is another one.
 
-**Limits.** A backend that is chosen by an expression is looked at when the script starts.
+**Limits.** No engine is for Keras on torch. A backend that is chosen by an expression is looked at
+when the script starts.
 """
 
 from collections.abc import Iterator
@@ -43,6 +44,18 @@ def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[F
             what=f"start it with KERAS_BACKEND={engine.backend}",
             why="the script leaves the backend to the environment; on another one it ends with a "
             "message",
+        )
+    elif facts.backend is not None and facts.backend_name == "torch":
+        yield refuse(
+            NAME,
+            facts.backend.file,
+            facts.backend.node,
+            "the script runs Keras on torch",
+            "there Keras has an optimizer, losses, metrics, batch normalisation and random numbers "
+            "of its own: DistributedDataParallel around its networks would "
+            "average gradients, and leave all else to each worker's share of a batch",
+            'set os.environ["KERAS_BACKEND"] = "jax" before Keras is imported: the same layers, '
+            "from other first weights, and exact on any number of devices",
         )
     elif facts.backend is not None and facts.backend_name not in ("", engine.backend):
         yield refuse(
