@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
-from tests.tools.rounding import shaken
-from tests.tools.runs import Run, Runner, saved_difference, text_difference
+import numpy as np
+
+from tests.tools.rounding import SHAKES, Shown, explained, of_text, of_value, shaken, together
+from tests.tools.runs import Run, Runner, load_saved, saved_difference, text_difference
 from trainera.errors import UserError
 from trainera.pipeline import convert_script
 
@@ -116,20 +118,27 @@ class Judge:
                 again, again_folder = self._run(script, 0, "again")
                 if compared(alone, alone_folder, again, again_folder)[0] != SAME:
                     return Outcome(UNFIT, "two sequential runs differ", spent=spent)
-                if self.hangs_on_rounding(source):
+                if self.hangs_on_rounding(source, shown(run, folder)):
                     verdict = ROUNDING
             if verdict != SAME:
                 return Outcome(verdict, detail, workers, spent, alone.output, run.output)
         return Outcome(SAME, spent=spent)
 
-    def hangs_on_rounding(self, source: str) -> bool:
-        """Whether the sequential script prints something else if last digits are others."""
+    def hangs_on_rounding(self, source: str, found: Shown) -> bool:
+        """Whether the sequential script might show the same if last digits are others."""
         runs = []
-        for name, text in (("digits", source), ("other digits", shaken(source))):
+        for name, text in [
+            ("digits", source),
+            *((str(one), shaken(source, *one)) for one in SHAKES),
+        ]:
             script = self._fresh(f"source of {name}") / "train.py"
             script.write_text(text)
-            runs.append(self._run(script, 0, name))
-        return compared(*runs[0], *runs[1])[0] == DIFFERENT
+            run, folder = self._run(script, 0, name)
+            if run.ok:
+                runs.append(shown(run, folder))
+            if explained(found, runs):
+                return True
+        return False
 
     def like(self, first: Outcome) -> Callable[[str], bool]:
         """Whether another script fails as the first one did."""
@@ -193,6 +202,20 @@ def compared(alone: Run, alone_folder: Path, run: Run, folder: Path) -> tuple[st
         if found:
             return DIFFERENT, found
     return SAME, ""
+
+
+def shown(run: Run, folder: Path) -> Shown:
+    """All that a run has left behind."""
+    parts = [of_text(run.output, TOLERANCE)]
+    for path in sorted(folder.iterdir()):
+        if path.suffix in (".pt", ".pth", ".ckpt"):
+            content = of_value(load_saved(path), TOLERANCE)
+        elif path.suffix == ".npy":
+            content = of_value(np.load(path), TOLERANCE)
+        else:
+            content = of_text(path.read_text(), TOLERANCE)
+        parts += [of_text(path.name, TOLERANCE), content]
+    return together(parts)
 
 
 def last_line(run: Run) -> str:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -79,19 +80,30 @@ torch.set_default_dtype(torch.float64)
 torch.manual_seed(0)
 net, x = torch.nn.Linear(3, 2), torch.rand(8, 3)
 value = net(x)
+print(float(value.sum()))
 print({figure})
 """
 
 
 @pytest.mark.parametrize(
-    ("figure", "hangs"),
+    ("figure", "wrong", "right", "hangs"),
     [
-        ("float(value.sum())", False),
-        ("float(value.sum() / len(value))", False),
-        ("float(value.sum() * 1e14 % 100)", True),
-        ("float((value.T @ value - (value.T @ value).T).mul(1e20).sum())", False),
+        ("float(value.sum())", "float(value.sum())", "float(value.sum())", True),
+        ("float(value.sum())", "float(value.sum() + 1e-6)", "float(value.sum())", False),
+        ("float(value.sum() * 1e17 % 100)", "41.5", "float(value.sum())", True),
+        ("float(value.sum() * 1e17 % 100)", "4e5", "float(value.sum())", False),
+        ("float(value.sum() * 1e17 % 100)", "41.5", "float(value.mean())", False),
+        ("'many' if value.sum() * 1e17 % 2 > 1 else 'few'", "'few'", "float(value.sum())", True),
+        ("'many' if value.sum() * 1e17 % 2 > 1 else 'few'", "'none'", "float(value.sum())", False),
     ],
 )
-def test_which_scripts_are_no_judges(judge: Judge, figure: str, hangs: bool) -> None:
-    """A script is let off only where its own last digits change what it prints."""
-    assert judge.hangs_on_rounding(PRINTS.format(figure=figure)) is hangs
+def test_what_rounding_explains(
+    judge: Judge, tmp_path: Path, figure: str, wrong: str, right: str, hangs: bool
+) -> None:
+    """Each number has to be as near as last digits bring it; what hangs on none has to be right."""
+    script = tmp_path / "train.py"
+    script.write_text(PRINTS.replace("float(value.sum())", right, 1).format(figure=wrong))
+    (tmp_path / "empty").mkdir()
+    run = judge.runner.run(script, tmp_path / "empty", logs=tmp_path)
+    found = oracle.shown(run, tmp_path / "empty")
+    assert judge.hangs_on_rounding(PRINTS.format(figure=figure), found) is hangs

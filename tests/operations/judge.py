@@ -17,13 +17,14 @@ import torch
 from tests.operations.cases import ROW_WISE, Case, alike, find_truth
 from tests.operations.crews import Runner, execute
 from tests.operations.scripts import EVALUATED, USES, Script, scripts_of
-from tests.tools.rounding import shaken
+from tests.tools.rounding import SHAKES, explained, of_value, shaken
 from trainera.errors import UserError
 from trainera.pipeline import convert_script
 
 WRONG, CRASHED, PLANNER = "wrong", "crashed", "planner crashed"
 REFUSED, GATHERED, TAKEN, WHOLE = "refused", "gathered", "taken", "whole loader"
 ROUNDING = "hangs on rounding"
+TOLERANCE = 1e-9
 BAD = (WRONG, CRASHED, PLANNER)
 PLAN_S = 20.0
 PORTION = 12
@@ -186,14 +187,20 @@ class Judge:
                 if not trial.message:
                     trial.verdict = _how(trial.script, trial.after)
                 else:
-                    trial.verdict = ROUNDING if _hangs_on_rounding(trial) else WRONG
+                    trial.verdict = ROUNDING if _hangs_on_rounding(trial, ran.printed) else WRONG
 
 
-def _hangs_on_rounding(trial: Trial) -> bool:
-    other = trial.path.with_name("shaken.py")
-    other.write_text(shaken(trial.script.source))
-    ran = execute(str(other))
-    return ran.error is None and bool(unlike(trial.expected, ran.printed))
+def _hangs_on_rounding(trial: Trial, printed: list[Any]) -> bool:
+    runs = [of_value(trial.expected, TOLERANCE)]
+    for shake in SHAKES:
+        other = trial.path.with_name("shaken.py")
+        other.write_text(shaken(trial.script.source, *shake))
+        ran = execute(str(other))
+        if ran.error is None:
+            runs.append(of_value(ran.printed, TOLERANCE))
+        if explained(of_value(printed, TOLERANCE), runs):
+            return True
+    return False
 
 
 def _how(script: Script, after: str) -> str:

@@ -27,6 +27,8 @@ TORCH = (
 CLUSTERS = {"multiworker": multiworker.places, "jax_processes": jax_processes.places}
 """Who tells the workers of an engine where all meet; torchrun's way for all others."""
 NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?")
+LEAST = 1e-12
+"""What is not more than that apart is the same."""
 
 
 @dataclass(frozen=True)
@@ -188,12 +190,12 @@ def text_difference(
         if NUMBER.sub("#", left) != NUMBER.sub("#", right):
             return f"line {number}: {left!r} became {right!r}"
         for one, other in zip(NUMBER.findall(left), NUMBER.findall(right), strict=True):
-            if not close(float(one), float(other), tolerance, _last_place(one)):
+            if not close(float(one), float(other), tolerance, last_place(one)):
                 return f"line {number}: {one} became {other} in {left!r}"
     return None
 
 
-def _last_place(text: str) -> float:
+def last_place(text: str) -> float:
     """Half a unit in the last place printed: rounding may tip over there."""
     mantissa, _, exponent = text.lower().partition("e")
     digits = len(mantissa.partition(".")[2])
@@ -201,7 +203,7 @@ def _last_place(text: str) -> float:
 
 
 def close(left: float, right: float, tolerance: float, absolute: float = 0.0) -> bool:
-    return abs(left - right) <= max(tolerance * max(abs(left), abs(right)), absolute, 1e-12)
+    return abs(left - right) <= max(tolerance * max(abs(left), abs(right)), absolute, LEAST)
 
 
 def saved_difference(expected: Path, actual: Path, tolerance: float) -> str | None:

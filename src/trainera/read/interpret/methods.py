@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from trainera.read.interpret.gathering import CHANGES, TAKES_OUT
 from trainera.read.interpret.part import MachinePart
@@ -31,9 +32,17 @@ from trainera.read.values.contents import (
 from trainera.read.values.gathered import aligned_like, gathered_of, is_aligned, sized
 from trainera.read.values.join import element, join
 
+if TYPE_CHECKING:
+    from trainera.read.interpret.machine import Machine
+
 
 class Methods(MachinePart):
     """Calls of methods, by what they are called on."""
+
+    def __init__(self, machine: "Machine") -> None:
+        super().__init__(machine)
+        self._popped: dict[ast.Call, Value] = {}
+        """What of a batch was taken out where: a call may be evaluated twice, but takes it once."""
 
     def call(
         self, node: ast.Call, function: ast.Attribute, owner: Value, frame: Frame
@@ -98,7 +107,11 @@ class Methods(MachinePart):
             if name == "pop" and isinstance(target, ast.Name) and isinstance(key, Const):
                 left = tuple(item for item in owner.items if item[0] != key.value)
                 self.machine.names.bind(target.id, replace(owner, items=left), frame)
+                if holds_share(held):
+                    self._popped[node] = held
             return held
+        if name == "pop" and isinstance(key, Const) and node in self._popped:
+            return self._popped[node]
         if name == "pop" and holds_share(owner):
             others = [self.machine.eval(argument, frame) for argument in node.args[1:]]
             return self.machine.by_any_name(Items((*owner.held, *others)))

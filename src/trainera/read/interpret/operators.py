@@ -17,6 +17,7 @@ from trainera.read.values import (
     Blend,
     Const,
     Count,
+    Dictionary,
     FirstOnly,
     Gathered,
     HashOrdered,
@@ -37,9 +38,12 @@ from trainera.read.values import (
     Value,
     compatibility,
 )
-from trainera.read.values.contents import flat
+from trainera.read.values.contents import flat, holds_share
 from trainera.read.values.gathered import gathered_of, row_by_row
 from trainera.read.values.join import element, join
+
+MOST_REPEATED = 16
+"""A list that is repeated more often is not followed item by item."""
 
 
 class Operators(MachinePart):
@@ -61,6 +65,11 @@ class Operators(MachinePart):
         for node, value in ((left_node, left), (right_node, right)):
             if isinstance(value, Object | Union):
                 self.machine.gathering.gather(node, value, frame)
+        if operator == "BitOr" and type(left) is type(right) is Dictionary:
+            return Dictionary(tuple((dict(left.items) | dict(right.items)).items()))
+        made = self._of_containers(operator, (left_node, left), (right_node, right), frame)
+        if made is not None:
+            return made
         self.machine.agreement.needed_by_all(left_node, (left, right), frame)
         if not isinstance(left, Share) and not isinstance(right, Share):
             if isinstance(left, Gathered) or isinstance(right, Gathered):
@@ -97,6 +106,33 @@ class Operators(MachinePart):
         one = self.machine.gathering.gather(left_node, left, frame)
         other = self.machine.gathering.gather(right_node, right, frame)
         return gathered_of(one, other) if operator == "MatMult" else row_by_row(one, other)
+
+    def _of_containers(
+        self,
+        operator: str,
+        one: tuple[ast.expr, Value],
+        other: tuple[ast.expr, Value],
+        frame: Frame,
+    ) -> Value | None:
+        """``"%s" % logs``, ``logs | more``, ``[loss] * len(x)``: of what holds shares."""
+        sides = (one, other)
+        repeated = operator == "Mult" and any(
+            isinstance(value, Items | Many) and holds_share(value) for _, value in sides
+        )
+        if not repeated:
+            for node, value in sides:
+                if isinstance(value, Dictionary) and holds_share(value):
+                    self.machine.gathering.gather(node, value, frame)
+            return None
+        if not frame.policy.gathers:
+            return None
+        for (_, items), (_, times) in (sides, sides[::-1]):
+            if isinstance(items, Items) and isinstance(times, Const):
+                if isinstance(times.value, int) and 0 <= times.value < MOST_REPEATED:
+                    return Items(items.items * times.value)
+        return gathered_of(
+            *(self.machine.gathering.gather(node, value, frame) for node, value in sides)
+        )
 
     def _rows_with_figure(
         self,

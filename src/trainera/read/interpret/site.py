@@ -29,6 +29,11 @@ class Site(Generic[Node]):
     def eval(self, node: ast.expr) -> Value:
         return self.machine.eval(node, self.frame)
 
+    def is_handed_over(self) -> bool:
+        """Whether this is something's method that is not called here, but given away."""
+        above = self.frame.file.parents.get(self.node)
+        return not (isinstance(above, ast.Call) and above.func is self.node)
+
     def each(self, members: Sequence[Value], ask: Callable[[Value, "Site[Node]"], Value]) -> Value:
         """Asks each of several values, as if every one were the only one, and joins the answers.
 

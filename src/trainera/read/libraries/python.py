@@ -131,12 +131,20 @@ class Python(Library):
         if batch is not None:
             return batch
         if name in ("list", "tuple", "reversed", "sorted", "filter", "map"):
+            if name == "reversed" and isinstance(first, Items):
+                return Items(first.items[::-1])
+            last = positional[-1] if name == "filter" else first
+            if name in ("sorted", "filter") and frame.policy.gathers and last and holds_share(last):
+                # Which is the least, or kept, is not the same in every slice.
+                return gathered_of(*self.machine.calls.gathered_arguments(node, frame))
             if isinstance(first, Items | Many | Parameters):
                 return first
             if len(positional) > 1 and isinstance(positional[1], Parameters):
                 return positional[1]
         if name == "dict":
-            return Dictionary(tuple(keywords.items())) if not positional else PLAIN
+            made = _dictionary(positional, keywords)
+            if made is not None:
+                return made
         if name == "super":
             return self._super(node, frame)
         if isinstance(first, Object) and name in ("hasattr", "id", "type", "callable"):
@@ -251,6 +259,15 @@ class Python(Library):
         return SuperObject(
             of, tuple(self.machine.objects.lineage(Class(above, frame.file.name))[1:])
         )
+
+
+def _dictionary(positional: list[Value], keywords: dict[str, Value]) -> Value | None:
+    """What ``dict(…)`` gives: a copy and more; None if it holds shares in a way not followed."""
+    known = "**" not in keywords
+    if known and (not positional or type(positional[0]) is Dictionary):
+        copied = dict(positional[0].items) if positional else {}  # type: ignore[attr-defined]
+        return Dictionary(tuple((copied | keywords).items()))
+    return None if any(map(holds_share, (*positional, *keywords.values()))) else PLAIN
 
 
 def _are_lists(node: ast.Call, values: list[Value]) -> bool:

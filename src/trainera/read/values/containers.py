@@ -83,7 +83,10 @@ class Dictionary(Value):
         return dict(self.items).get(key)
 
     def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
-        return self.get(name) or PLAIN
+        found = self.get(name)
+        if found is None and site.is_handed_over():  # `max(scores, key=scores.get)`
+            return site.machine.gathering.gather(site.node.value, self, site.frame)
+        return found or PLAIN
 
     def index(self, site: "Site[ast.Subscript]") -> Value:
         key = site.eval(site.node.slice)
