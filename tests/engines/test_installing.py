@@ -115,6 +115,8 @@ def test_the_list(capfd: pytest.CaptureFixture[str]) -> None:
         "installed: pip install 'tensorflow==2.15.*', then: trainera engines install horovod",
         "jax Keras on JAX: Keras on JAX needs keras and jax, which are not installed: "
         "pip install 'trainera[keras]'",
+        "jax_processes Keras on JAX over processes: Keras on JAX over processes needs keras and "
+        "jax, which are not installed: pip install 'trainera[keras]'",
         "multiworker MultiWorkerMirroredStrategy: MultiWorkerMirroredStrategy needs tensorflow, "
         "which is not installed: pip install 'tensorflow==2.15.*'",
     ]
