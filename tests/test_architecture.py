@@ -29,7 +29,7 @@ EDGES = {
     "engines": "errors",
     "errors": "",
     "install": "errors",
-    "launch": "engines errors plan rewrite",
+    "launch": "engines errors plan read.source rewrite",
     "jax_crew": "",
     "pipeline": "engines frameworks plan planner read.source rewrite",
     "plan": "read.source",

@@ -43,6 +43,22 @@ def own_modules(path: Path) -> tuple[Path, ...]:
     return tuple(file.path for name, file in files.items() if name != "__main__")
 
 
+def import_roots(path: Path) -> tuple[str, tuple[Path, ...]]:
+    """The package that a script is run as a module of, if it is, and where its modules are found.
+
+    The script's own folder goes without saying.
+    """
+    script = load(path)
+    files = find_modules(script, everything=True)
+    roots = {
+        file.path.absolute().parents[name.count(".") + (file.path.name == "__init__.py")]
+        for name, file in files.items()
+        if name != "__main__"
+    }
+    home = path.absolute().parent
+    return script.package, tuple(sorted(root for root in roots if root != home))
+
+
 def convert_script(
     path: Path,
     engine: str | None = None,

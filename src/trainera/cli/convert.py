@@ -156,9 +156,10 @@ def _outputs(
                 return output.as_file(converted[0], directory)
             if directory.suffix == ".py" or directory.is_file():
                 raise UserError(_too_much(out, converted))
-    from trainera.pipeline import own_modules
+    from trainera.pipeline import import_roots, own_modules
 
-    return output.as_directory(script, own_modules(script), converted, directory)
+    roots = [root.resolve() for root in import_roots(script)[1]]
+    return output.as_directory(script, own_modules(script), converted, directory, roots)
 
 
 def _touches_modules(plan: Plan, converted: Sequence[Converted]) -> bool:
@@ -243,6 +244,24 @@ def _say_what_next(
         left = ", ".join(render.shown(path) for path in own_modules(plan.script))
         if left:
             render.say(f"it needs {left} beside it; -o DIR/ takes them along")
+    from trainera.pipeline import import_roots
+
     launcher = engines.get(plan.engine, plan.framework).launcher
-    command = launcher.format(workers=2, script=shlex.quote(render.shown(start)))
+    package, roots = import_roots(plan.script)
+    name = shlex.quote(render.shown(start))
+    command = launcher.format(workers=2, script=f"-m {package}.{start.stem}" if package else name)
+    if roots:
+        moved = {one.source.resolve().parent: one.path.resolve().parent for one in outputs}
+        places = [_moved(root.resolve(), moved) for root in roots]
+        path = os.pathsep.join(shlex.quote(render.shown(place)) for place in places)
+        command = f"PYTHONPATH={path} {command}"
     render.say(f"run it with: {command}")
+
+
+def _moved(root: Path, moved: dict[Path, Path]) -> Path:
+    """Where a folder is that modules are imported from, when its files were written elsewhere."""
+    for before, after in moved.items():
+        if root == before or root in before.parents:
+            depth = len(before.relative_to(root).parts)
+            return after.parents[depth - 1] if depth else after
+    return root

@@ -42,13 +42,21 @@ def as_file(converted: Converted, path: Path) -> tuple[Output, ...]:
 
 
 def as_directory(
-    script: Path, modules: Iterable[Path], converted: Iterable[Converted], directory: Path
+    script: Path,
+    modules: Iterable[Path],
+    converted: Iterable[Converted],
+    directory: Path,
+    roots: Iterable[Path] = (),
 ) -> tuple[Output, ...]:
-    """The script with all its own modules, changed or not, in the layout that they have now."""
+    """The script with all its own modules, changed or not, in the layout that they have now.
+
+    That goes up to the folders that modules are imported from (`roots`), so that packages keep
+    their names.
+    """
     sources = [path.resolve() for path in (script, *modules)]
     after = {one.path.resolve(): one.after for one in converted}
     sources = list(dict.fromkeys([*sources, *after]))
-    root = Path(os.path.commonpath([source.parent for source in sources]))
+    root = Path(os.path.commonpath([*(one.parent for one in sources), *roots]))
     return tuple(
         Output(
             path=directory / source.relative_to(root),

@@ -21,6 +21,8 @@ from trainera.launch.failures import describe, own_words, root_cause
 from trainera.launch.processes import Workers
 from trainera.launch.system import adopting_orphans, loopback_interface
 from trainera.plan import Converted
+from trainera.read.source.file import load
+from trainera.read.source.roots import home_of
 from trainera.rewrite.lines import compile_with_original_lines
 
 
@@ -153,11 +155,13 @@ def _payload(
 ) -> dict[str, object]:
     """All that a worker has to know, in types that marshal can write."""
     main = script.resolve()
+    source = load(script)
     return {
         "script": str(script),
         "arguments": list(arguments),
         "file": _file(script),
-        "directory": str(main.parent),
+        "directory": str(home_of(source).resolve()) if source.package else str(main.parent),
+        "package": source.package or None,
         "main": codes[str(main)],
         "modules": codes,
         "parent": os.getpid(),

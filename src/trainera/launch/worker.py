@@ -38,7 +38,7 @@ def main() -> int:
     if not getattr(sys.flags, "safe_path", False):
         search_path.insert(0, payload["directory"])
     sys.argv[:] = [payload["script"], *payload["arguments"]]
-    namespace = _fresh_main(payload["file"])
+    namespace = _fresh_main(payload["file"], payload["package"])
 
     pid, rank = os.getpid(), int(os.environ["RANK"])  # the script may have it forgotten
     if "observer" in payload:
@@ -72,7 +72,7 @@ def _keep_temporary_files(directory: "Path") -> None:
     vars(current_process()).setdefault("_config", {})["tempdir"] = str(directory)
 
 
-def _fresh_main(file: str) -> "dict[str, object]":
+def _fresh_main(file: str, package: "str | None") -> "dict[str, object]":
     """Puts a new ``__main__`` in the place of this one and returns its namespace."""
     import builtins
     from importlib.machinery import SourceFileLoader
@@ -84,7 +84,7 @@ def _fresh_main(file: str) -> "dict[str, object]":
         __cached__=None,
         __file__=file,
         __loader__=SourceFileLoader("__main__", file),
-        __package__=None,
+        __package__=package,
         __spec__=None,
     )
     if sys.version_info < (3, 14):

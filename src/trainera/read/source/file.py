@@ -24,6 +24,23 @@ class SourceFile:
     tree: ast.Module = field(repr=False)
 
     @cached_property
+    def package(self) -> str:
+        """The dotted name of the package that relative imports start from.
+
+        A script is in none, unless it has such imports: then it is run as a module of one.
+        """
+        if self.name != "__main__":
+            return self.name if self.path.name == "__init__.py" else self.name.rpartition(".")[0]
+        if not any(isinstance(node, ast.ImportFrom) and node.level for node in self.nodes):
+            return ""
+        parts: list[str] = []
+        folder = self.path.absolute().parent
+        while (folder / "__init__.py").is_file() or not parts:
+            parts.insert(0, folder.name)
+            folder = folder.parent
+        return ".".join(parts)
+
+    @cached_property
     def positions(self) -> Positions:
         return Positions(self.source, self.tree)
 

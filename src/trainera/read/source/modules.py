@@ -1,13 +1,13 @@
-"""The user's own modules that a script imports, found beside it without importing anything."""
+"""The user's own modules that a script imports, found without importing anything."""
 
 import ast
 import heapq
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from trainera.errors import UserError
 from trainera.read.source.file import SourceFile, load
+from trainera.read.source.roots import Roots
 
 MUCH = 2_000_000
 """Bytes of source that are read of a script's own modules; parsing them takes about two seconds.
@@ -46,6 +46,7 @@ class _Search:
 
     def __init__(self, script: SourceFile, *, everything: bool) -> None:
         self.script = script
+        self.roots = Roots(script)
         self.everything = everything
         self.found = {"__main__": script}
         self.left = MUCH
@@ -69,7 +70,7 @@ class _Search:
         return self.found
 
     def _load(self, name: str) -> SourceFile | None:
-        path = _locate(self.script.path.parent, name)
+        path = self.roots.locate(name)
         if path is None or path == self.script.path:
             return None
         size = path.stat().st_size
@@ -94,7 +95,7 @@ class _Search:
         """Whether an import gives one of these names; a star does if the file tells of it."""
         if one.binds != "*":
             return one.binds in names
-        path = _locate(self.script.path.parent, one.base)
+        path = self.roots.locate(one.base)
         source = path.read_bytes() if path is not None and names else b""
         return any(name.encode() in source for name in names)
 
@@ -134,9 +135,8 @@ def absolute(importer: SourceFile, node: ast.ImportFrom) -> str:
     """The dotted name of the module that a ``from … import`` names, relative ones resolved."""
     if not node.level:
         return node.module or ""
-    package = importer.name.split(".") if importer.name != "__main__" else []
-    drop = node.level - (1 if importer.path.name == "__init__.py" else 0)
-    package = package[: len(package) - drop] if drop else package
+    package = importer.package.split(".") if importer.package else []
+    package = package[: len(package) - (node.level - 1)]
     return ".".join([*package, *([node.module] if node.module else [])])
 
 
@@ -186,13 +186,3 @@ def _imports_of(module: SourceFile, node: ast.AST, *, for_types: bool = False) -
 def _prefixes(name: str) -> tuple[str, ...]:
     parts = name.split(".")
     return tuple(".".join(parts[:end]) for end in range(1, len(parts) + 1))
-
-
-def _locate(root: Path, name: str) -> Path | None:
-    if not name or not all(part.isidentifier() for part in name.split(".")):
-        return None
-    stem = root.joinpath(*name.split("."))
-    for path in (stem / "__init__.py", stem.with_suffix(".py")):
-        if path.is_file():
-            return path
-    return None
