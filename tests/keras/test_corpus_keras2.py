@@ -44,10 +44,10 @@ def sequential(keras2: Runner, tmp_path_factory: pytest.TempPathFactory) -> Sequ
 def crews_of(case: Path) -> tuple[tuple[str, int], ...]:
     """Horovod for all, in turns of two and three; every third also on TensorFlow's collectives.
 
-    Plainly, as a world of one, for a few.
+    Plainly, as a world of one, for a few. Some cases say themselves how many workers they need.
     """
     number = CASES.index(case)
-    found = [("horovod", 2 + number % 2)]
+    found = [("horovod", workers) for workers in settings(case).get("workers", [2 + number % 2])]
     if number % 3 == 0:
         found.append(("multiworker", 3 - number % 2))
     if number % 6 == 0:

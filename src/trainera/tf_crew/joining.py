@@ -22,6 +22,7 @@ from trainera.tf_crew.reading import connect_weights
 from trainera.tf_crew.sameness import SEEN, compare_workers
 from trainera.tf_crew.splitting import connect_calls
 from trainera.tf_crew.state import CREW
+from trainera.tf_crew.trial_chance import connect_building
 
 
 def join_horovod(hvd: Any) -> None:
@@ -121,6 +122,7 @@ def connect() -> None:
     SEEN.begin()
     connect_weights()
     connect_draws()
+    connect_building()
     connect_normalisation()
     connect_activity()
     connect_calls()

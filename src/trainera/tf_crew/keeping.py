@@ -54,6 +54,7 @@ def _by_first(plain: Any, state: Any = None) -> Any:
             state(args[0], told[1])
         return told[0]
 
+    vars(act)["by_first_worker"] = True
     return act
 
 

@@ -1,7 +1,7 @@
 """Weights that are read inside of a network: their gradients are added up over the workers."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import tensorflow as tf
@@ -34,6 +34,8 @@ def connect_weights() -> None:
             return plain_lookup(self, indices, name=name)
         if not tf.executing_eagerly() and (not indices.shape.rank or indices.shape[0] is not None):
             return enter(plain_lookup(self, indices, name=name))  # positions, say: the same for all
+        if indices.shape.rank == 1 and indices.ref() not in region.wholes:
+            return by_length(indices, lambda every: plain_lookup(self, every, name=name))
         return region.take(plain_lookup(self, region.gather(indices), name=name))
 
     def look_up_nd(self: Any, indices: Any, name: Any = None) -> Any:
@@ -52,6 +54,21 @@ def connect_weights() -> None:
     kind._read_variable_op, kind.sparse_read, kind.gather_nd = read, look_up, look_up_nd
     for name in CHANGES:
         setattr(kind, name, changing(getattr(kind, name)))
+
+
+def by_length(indices: Any, look_up: "Callable[[Any], Any]") -> Any:
+    """Looks up what all workers want, of a list that may be one of rows or one of positions."""
+    lengths = CREW.exchange.gather(tf.shape(indices), tf.ones([CREW.size], tf.int32))
+    begin = tf.reduce_sum(lengths[: CREW.rank])
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def mine(found: Any) -> Any:
+        own = found[begin : begin + lengths[CREW.rank]]
+        return own, lambda gradient: CREW.exchange.gather(gradient, lengths)
+
+    own = mine(look_up(CREW.exchange.gather(indices, lengths)))
+    own.set_shape([*indices.shape, *own.shape[1:]])
+    return own
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from trainera.tf_crew.exchange import gather_texts
 from trainera.tf_crew.sameness import note_pull
 from trainera.tf_crew.state import CREW
 
@@ -28,6 +29,10 @@ class Region:
     """
 
     def __init__(self, rows: Any) -> None:
+        if not tf.executing_eagerly():
+            # Also where the number is known: else shares would have shapes of their own, and look
+            # like what is the same on every worker.
+            rows = tf.raw_ops.PlaceholderWithDefault(input=rows, shape=[])
         self.rows = rows
         ends = rows * tf.range(CREW.size + 1) // CREW.size
         self.counts = ends[1:] - ends[:-1]
@@ -37,6 +42,8 @@ class Region:
         # Weights as they enter, once for each; within loops they come from outside of them.
         self.entered: dict[int, Any] = {}
         self.graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+        # Of which tensor rows were taken, by these rows: it need not be sent to be whole again.
+        self.wholes: dict[Any, Any] = {}
         # Tensors that are the same on every worker, though they were made further in.
         self.alike: dict[Any, Any] = {}
         # Where tensors stand in the places of weights: layer, attribute, weight.
@@ -58,21 +65,27 @@ class Region:
             mine = tensor[begin : begin + self.taken * parts]
             return mine, lambda gradient: self.gather(gradient)
 
-        return cut(whole)
+        mine = cut(whole)
+        self.wholes[mine.ref()] = whole
+        return mine
 
     def gather(self, mine: Any) -> Any:
         """The whole of which these are this worker's rows."""
 
+        if isinstance(mine, tf.Tensor) and mine.ref() in self.wholes:
+            return self.wholes[mine.ref()]
+
         @tf.custom_gradient  # type: ignore[untyped-decorator]
         def joined(tensor: Any) -> Any:
             parts = self.parts_of(tf.shape(tensor)[0])
-            whole = CREW.exchange.gather(tensor[: self.own * parts], self.counts * parts)
+            send = gather_texts if tensor.dtype == tf.string else CREW.exchange.gather
+            whole = send(tensor[: self.own * parts], self.counts * parts)
             whole.set_shape([None, *tensor.shape[1:]])
 
             def gradient(whole_gradient: Any) -> Any:
                 note_pull(whole_gradient)
-                counts = tf.cast(self.own > 0, whole_gradient.dtype)
-                return self.take(whole_gradient) * counts
+                mine = self.take(whole_gradient)
+                return tf.where(self.own > 0, mine, tf.zeros_like(mine))
 
             return whole, gradient
 

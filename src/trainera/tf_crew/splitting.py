@@ -44,6 +44,9 @@ def connect_calls() -> None:
 
     def call(layer: Any, *args: Any, **kwargs: Any) -> Any:
         region = CREW.here.region
+        if region is not None and is_symbolic((args, kwargs)):
+            with within(None, replicated=True):  # a network is put together: nothing is computed
+                return plain(layer, *args, **kwargs)
         if region is not None:
             return inner_call(plain, region, layer, args, kwargs)
         if CREW.may_split and isinstance(layer, training.Model):
@@ -139,6 +142,11 @@ def tensors(structure: Any) -> "list[Any]":
     return [leaf for leaf in tf.nest.flatten(structure) if tf.is_tensor(leaf)]
 
 
+def is_symbolic(structure: Any) -> bool:
+    """Whether these are the tensors of which Keras makes networks."""
+    return any(type(leaf).__name__.endswith("KerasTensor") for leaf in tf.nest.flatten(structure))
+
+
 def is_cuttable(batch: Any) -> bool:
     """Whether all tensors are plain ones of one and the same number of rows, as far as is known."""
     found = tensors(batch)
@@ -149,15 +157,26 @@ def is_cuttable(batch: Any) -> bool:
 
 def can_be_cut(model: Any, batch: Any) -> bool:
     """Whether a network takes any number of rows, and keeps nothing of them for the next batch."""
-    leaves = tf.nest.flatten(batch)
-    symbolic = any(type(leaf).__name__.endswith("KerasTensor") for leaf in leaves)
-    if symbolic or not is_cuttable(batch):
+    if is_symbolic(batch) or not is_cuttable(batch):
         return False
     layers = list(model._flatten_layers())
     if any(getattr(layer, "stateful", False) is True for layer in layers):
         return False
     fixed = [getattr(layer, "_batch_input_shape", None) for layer in layers]
-    return not any(shape and shape[0] is not None for shape in fixed)
+    return not any(shape and shape[0] is not None for shape in fixed) and not turns(model)
+
+
+def turns(model: Any) -> bool:
+    """Whether a network moves its rows to another dimension, as what goes through steps first."""
+    if not hands_on(model) or not model.built:
+        return False
+    made = [
+        tuple(one.shape)
+        for nodes in getattr(model, "_nodes_by_depth", {}).values()
+        for node in nodes
+        for one in tf.nest.flatten(node.outputs)
+    ]
+    return any(shape and shape[0] is not None and None in shape for shape in made)
 
 
 def row_count(batch: Any) -> Any:

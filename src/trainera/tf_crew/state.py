@@ -14,6 +14,8 @@ class Standing(threading.local):
         self.replicated = False
         # The rows by which a network is being tried, which is no part of the run; None: none is.
         self.trying: Any = None
+        # During a trial: what draws weights that layers make in their first call.
+        self.building: Any = None
         # What this worker does while the others wait for it; empty if nothing.
         self.apart = ""
 

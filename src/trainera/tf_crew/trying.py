@@ -8,20 +8,19 @@ which is right whatever it does.
 
 import contextlib
 import io
-import random
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy
 import tensorflow as tf
+from tensorflow.python.framework.func_graph import FuncGraph
 
 from trainera.tf_crew.layers import may_be_tried
 from trainera.tf_crew.state import CREW
 from trainera.tf_crew.suspecting import Suspicion
+from trainera.tf_crew.trial_chance import ROWS, Chance, OnTrial
 
-ROWS = 6
-SEED = 1801439851
 STEPS = 5
 """For dimensions that the code leaves open, such as the length of a text."""
 ALL = list(range(ROWS))
@@ -100,12 +99,35 @@ def _trial(plain: Call, layer: Any, batch: Any, judge: Call) -> Any:
             made_up = tf.nest.map_structure(
                 lambda leaf: leaf if is_constant(layer, leaf) else _made_up(leaf), batch
             )
-            with _trying(ALL):
-                plain(layer, *made_up[0], **made_up[1])  # makes its weights, if it has none
+            _first_call(plain, layer, batch)
             kept.move()
             return judge(plain, layer, made_up, kept)
         except Exception:  # whatever it is: code of the script's own that made-up rows do not suit
             return None
+
+
+def _first_call(plain: Call, layer: Any, batch: Any) -> None:
+    """Calls a layer as the run is about to: it makes its weights, if it has none.
+
+    What it writes down of its input, such as the shape, has to be what the run itself would leave.
+    """
+
+    def as_given(leaf: Any) -> Any:
+        if not tf.is_tensor(leaf) or is_constant(layer, leaf):
+            return leaf
+        if tf.executing_eagerly():
+            return _made_up(leaf, leaf.shape)
+        return tf.compat.v1.placeholder(leaf.dtype, leaf.shape)
+
+    at_once = all(map(is_value, filter(tf.is_tensor, tf.nest.flatten(batch))))
+    with contextlib.nullcontext() if at_once else FuncGraph("trial").as_default(), _trying(None):
+        args, kwargs = tf.nest.map_structure(as_given, batch)
+        plain(layer, *args, **kwargs)
+
+
+def is_value(tensor: Any) -> bool:
+    """Whether a tensor is computed at once, and not when a compiled function runs."""
+    return hasattr(tensor, "numpy")
 
 
 def _is_by_rows(plain: Call, layer: Any, batch: Any, kept: "Kept") -> bool:
@@ -133,7 +155,8 @@ class Kept:
 
     def __init__(self, layer: Any) -> None:
         owned = [*layer.variables, *_of_metrics(layer)] if layer.built else [*_of_metrics(layer)]
-        self.values = [(variable, tf.identity(variable)) for variable in owned]
+        kept = (one for one in owned if isinstance(one, tf.Variable))  # vocabularies are no values
+        self.values = [(variable, tf.identity(variable)) for variable in kept]
         self.states: list[tuple[Any, Any]] = []
         self.moved: list[Any] = []
 
@@ -187,12 +210,16 @@ class Kept:
 def _nothing_kept(layer: Any) -> "Iterator[Kept]":
     """The time in which a layer may be changed: everything is put back."""
     kept = Kept(layer)
+    losses = [(one, [*one._losses], [*one._eager_losses]) for one in layer._flatten_layers()]
     try:
         with tf.variable_creator_scope(kept.make), kept.states_of_generators():
+            layer._clear_losses()
             yield kept
     finally:
         kept.put_back()
         layer._clear_losses()
+        for one, added, at_once in losses:  # the run may have been about to use them
+            one._losses[:], one._eager_losses = added, at_once
 
 
 def _of_metrics(layer: Any) -> "Iterator[Any]":
@@ -203,68 +230,28 @@ def _of_metrics(layer: Any) -> "Iterator[Any]":
 
 @contextlib.contextmanager
 def _no_part_of_the_run() -> Iterator[None]:
-    """Nothing is heard of it, and random numbers go on where they were.
-
-    Operations that draw keep a state of their own for each seed, which cannot be put back: on
-    trial they are given another one.
-    """
-    from tensorflow.python.eager import context
-
-    settings = context.context()
-    generator, seed = settings._rng, settings._seed
-    states = random.getstate(), numpy.random.get_state()
-    own = None if generator is None else generator.getstate()
-    settings._seed = SEED
+    """Nothing is heard of it, and random numbers go on where they were."""
+    chance = Chance()
     region, CREW.here.region = CREW.here.region, None
+    chance.swap()
+    CREW.here.building = chance
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             yield
     finally:
+        CREW.here.building = None
+        chance.swap()
         CREW.here.region = region
-        settings._seed = seed
-        random.setstate(states[0])
-        numpy.random.set_state(states[1])
-        if generator is not None:
-            generator.setstate(own)
 
 
 @contextlib.contextmanager
-def _trying(rows: "list[int]") -> Iterator[None]:
-    """The time in which a layer is given these of the made-up rows."""
+def _trying(rows: "list[int] | None") -> Iterator[None]:
+    """The time in which a layer is given these of the made-up rows; None: any."""
     CREW.here.trying = OnTrial(rows)
     try:
         yield
     finally:
         CREW.here.trying = None
-
-
-class OnTrial:
-    """The rows that a layer is given, and what it is given in place of random numbers.
-
-    These hang on the row that they are for, if each row of the batch has its place among the rows
-    that are drawn for; if it has another one, the trial comes out differently.
-    """
-
-    def __init__(self, rows: "list[int]") -> None:
-        self.rows = rows
-        self.draws = 0
-
-    def check(self, count: Any) -> int:
-        """How many of so many rows belong to one of the batch's."""
-        parts, rest = divmod(int(count), len(self.rows))
-        if rest or not parts:
-            raise ValueError("these are not the rows of the batch")
-        return parts
-
-    def drawn(self, shape: Any, dtype: Any) -> Any:
-        """Numbers between 0 and 1, the same for a row whatever others there are."""
-        sizes = [int(size) for size in tf.convert_to_tensor(shape).numpy()]
-        parts = self.check(sizes[0])
-        self.draws += 1
-        numbers = numpy.random.default_rng([self.draws, *sizes[1:]])
-        pattern = numbers.uniform(0.2, 0.9, [ROWS * parts, *sizes[1:]])
-        chosen = [row * parts + part for row in self.rows for part in range(parts)]
-        return tf.constant(pattern[chosen], dtype)
 
 
 def _modes(layer: Any) -> "tuple[dict[str, bool], ...]":
@@ -273,11 +260,11 @@ def _modes(layer: Any) -> "tuple[dict[str, bool], ...]":
     return ({},)
 
 
-def _made_up(leaf: Any) -> Any:
-    """Rows of the same kind."""
+def _made_up(leaf: Any, sizes: Any = None) -> Any:
+    """Rows of the same kind; as many as `sizes` says, else those of a trial."""
     if not tf.is_tensor(leaf):
         return leaf
-    shape = [ROWS, *(STEPS if size is None else size for size in leaf.shape[1:])]
+    shape = sizes or [ROWS, *(STEPS if size is None else size for size in leaf.shape[1:])]
     draw = numpy.random.default_rng(7)
     if leaf.dtype.is_floating:
         return tf.constant(draw.uniform(0.1, 1.0, shape), leaf.dtype)
