@@ -12,7 +12,7 @@ from trainera.pipeline import convert_script
 
 CORPUS = Path(__file__).with_name("corpus") / "keras3"
 CHOSEN = (
-    *("batch_size_in_the_model", "batchnorm_cnn_augmented", "callbacks_best"),
+    *("batch_size_in_the_model", "callbacks_best", "digits_sequential"),
     *("eager_and_packed", "gan_train_on_batch"),
 )
 ENGINE = "jax_processes"
