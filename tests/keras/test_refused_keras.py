@@ -11,6 +11,7 @@ REFUSED = Path(__file__).with_name("corpus") / "refused"
 REASONS = {
     "estimator": "no training loop",
     "horovod_keras": "already-distributed",
+    "jax_mesh": "already-distributed",
     "jax_pmap": "already-distributed",
     "keras_distribution": "already-distributed",
     "keras_tuner_search": "no training loop",

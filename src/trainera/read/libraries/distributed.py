@@ -38,6 +38,9 @@ DISTRIBUTED = {
     "jax.pmap": ("jax.pmap", "python, on its devices"),
     "jax.shard_map": ("jax.shard_map", "python, on its devices"),
     "jax.experimental.shard_map": ("jax.shard_map", "python, on its devices"),
+    "jax.sharding": ("jax.sharding", "python, on its devices"),
+    "jax.make_mesh": ("jax.sharding", "python, on its devices"),
+    "jax.experimental.mesh_utils": ("jax.sharding", "python, on its devices"),
     "keras.distribution": ("keras.distribution", "python, with its devices"),
     "trainera": ("trainera's own output", "torchrun --nproc-per-node N"),
 }
@@ -60,7 +63,7 @@ ASKS = ("is_available", "is_initialized", "is_torchelastic_launched", "is_nccl_a
 PLACE = re.compile(r"(environ|getenv)\b.*['\"](RANK|LOCAL_RANK|WORLD_SIZE|LOCAL_WORLD_SIZE)['\"]")
 """Where a script asks what torch's launcher has told it."""
 
-BY_ATTRIBUTE = re.compile(rb"\b(distribute|distribution|pmap|shard_map)\b")
+BY_ATTRIBUTE = re.compile(rb"\b(distribute|distribution|pmap|shard_map|sharding|make_mesh)\b")
 """What is mostly reached through its package, as ``tf.distribute``."""
 
 
