@@ -4,6 +4,7 @@ from typing import Any
 
 import jax
 import keras
+from jax.sharding import NamedSharding, PartitionSpec
 from keras.src.backend.jax import distribution_lib, trainer
 
 SAFE_GENERATOR = "threefry2x32"
@@ -19,8 +20,8 @@ def require_jax() -> None:
         )
 
 
-def connect(place: Any, spread_in_step: Any) -> None:
-    """Has Keras put batches on devices by `place`, and begin compiled steps by `spread_in_step`."""
+def connect(place: Any, call_in_parts: Any) -> None:
+    """Has Keras put batches on devices by `place`, and call compiled steps by `call_in_parts`."""
     require_jax()
     if not hasattr(distribution_lib, "distribute_data_input") or not hasattr(trainer, "jit"):
         raise SystemExit(
@@ -37,9 +38,14 @@ def connect(place: Any, spread_in_step: Any) -> None:
     def jit(function: Any, **options: Any) -> Any:
         def step(*arguments: Any) -> Any:
             if len(arguments) == 2:  # the state of the training, and a batch
-                arguments = (arguments[0], spread_in_step(arguments[1]))
+                return call_in_parts(function, *arguments)
             return function(*arguments)
 
+        given, distribution = options.get("out_shardings"), keras.distribution.distribution()
+        if isinstance(given, tuple) and distribution is not None:
+            # The state lies whole on all devices, whatever form an own `train_step` gives it.
+            whole = NamedSharding(distribution.device_mesh.backend_mesh, PartitionSpec())
+            options["out_shardings"] = (given[0], whole)
         return jax.jit(step, **options)
 
     distribution_lib.distribute_data_input = place

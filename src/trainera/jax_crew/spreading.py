@@ -9,6 +9,7 @@ evenly is given to all devices, and spread where the step begins.
 """
 
 import os
+from functools import partial
 from typing import Any
 
 import jax
@@ -19,6 +20,7 @@ from keras.distribution import TensorLayout
 
 from trainera.jax_crew.seams import connect
 from trainera.jax_crew.state import CREW, processes_begun
+from trainera.jax_crew.uneven import call_uneven
 
 BATCH = "batch"
 
@@ -33,7 +35,7 @@ class DataParallel(keras.distribution.DataParallel):  # type: ignore[misc]
                 f"{begun} processes were begun, and the script was converted for the devices of "
                 "one: convert it with --engine jax_processes, or begin one process"
             )
-        connect(place, spread_in_step)
+        connect(place, call_in_parts)
         super().__init__(devices=devices or chosen_devices())
 
     def get_data_layout(self, data_shape: Any) -> Any:
@@ -69,39 +71,42 @@ def place(batch: Any, layout: Any = None, batch_dim_name: "str | None" = None) -
     return jax.device_put(batch, layout)
 
 
-def spread_in_step(data: Any) -> Any:
-    """The same within a compiled step, where parts may be unequal.
-
-    But not of what is looked up by number: for the gradient of an embedding XLA's partitioner ends
-    the process where parts are unequal. Then all devices compute the whole, as `place` left it.
-    """
+def call_in_parts(function: Any, state: Any, data: Any) -> Any:
+    """Calls a compiled step with its batch in parts, which here may be unequal."""
     distribution = keras.distribution.distribution()
-    if distribution is None or _looked_up_unevenly(data, distribution.device_mesh.devices.size):
-        return data
-    rows = NamedSharding(distribution.device_mesh.backend_mesh, PartitionSpec(BATCH))
-
-    def one(leaf: Any) -> Any:
-        if isinstance(leaf, jax.Array) and leaf.ndim and leaf.shape[0]:
-            return jax.lax.with_sharding_constraint(leaf, rows)
-        return leaf
-
-    return jax.tree.map(one, data)
+    if distribution is None:
+        return function(state, data)
+    mesh = distribution.device_mesh
+    rows = NamedSharding(mesh.backend_mesh, PartitionSpec(BATCH))
+    cut = partial(_laid_out, rows)
+    if any(leaf.shape[0] % mesh.devices.size for leaf in _tables(data)):
+        return call_uneven(function, state, data, cut)
+    return function(state, cut(data))
 
 
-def _looked_up_unevenly(data: Any, devices: int) -> bool:
-    """Whether a network is given whole numbers, in rows that cannot be dealt evenly."""
-    given = data[0] if isinstance(data, tuple) and data else data
-    return any(
-        leaf.shape[0] % devices and not jax.numpy.issubdtype(leaf.dtype, jax.numpy.floating)
-        for leaf in jax.tree.leaves(given)
-        if isinstance(leaf, jax.Array) and leaf.ndim
+def _laid_out(sharding: Any, data: Any) -> Any:
+    constrain = jax.lax.with_sharding_constraint
+    tables = set(map(id, _tables(data)))
+    return jax.tree.map(
+        lambda leaf: constrain(leaf, sharding) if id(leaf) in tables else leaf, data
     )
+
+
+def _tables(data: Any) -> "list[jax.Array]":
+    """Arrays that have rows."""
+    leaves = jax.tree.leaves(data)
+    return [leaf for leaf in leaves if isinstance(leaf, jax.Array) and leaf.ndim and leaf.shape[0]]
 
 
 def spread(data: Any) -> Any:
     """Arrays that a loop of the script's own gives to a compiled function, on the devices."""
 
     def one(leaf: Any) -> Any:
-        return place(numpy.asarray(leaf)) if hasattr(leaf, "shape") else leaf
+        if isinstance(leaf, jax.Array):
+            numbers = not jax.numpy.issubdtype(leaf.dtype, jax.dtypes.extended)
+            return place(leaf) if numbers else leaf  # keys of random numbers have no rows
+        if isinstance(leaf, keras.Variable) or not hasattr(leaf, "shape"):
+            return leaf
+        return place(numpy.asarray(leaf))
 
     return jax.tree.map(one, data)
