@@ -25,6 +25,14 @@ def changed(loop: str, step: str = STEP) -> list[str]:
          "state = step(state, crew.spread(a[i : i + 9]), crew.spread(b[i : i + 9]))"),
         ("while True:\n    x, y = next(batches)\n    state = step(state, (x, y), 1)",
          "state = step(state, crew.spread((x, y)), 1)"),
+        ("for batch in batches:\n    x, y = batch\n    state = step(state, x, y)",
+         "state = step(state, crew.spread(x), crew.spread(y))"),
+        ("for batch in batches:\n    x = jnp.asarray(batch['x']).astype('float32')\n"
+         "    state = step(state, x, batch['y'].numpy())",
+         "state = step(state, crew.spread(x), crew.spread(batch['y'].numpy()))"),
+        ("for i in range(9):\n    rows = order[i : i + 9]\n    x = a[rows]\n    noise = draw(x)\n"
+         "    state = step(state, x, noise)",
+         "state = step(state, crew.spread(x), noise)"),
     ],
 )  # fmt: skip
 def test_what_a_loop_goes_through(loop: str, after: str) -> None:
@@ -50,7 +58,17 @@ def test_other_calls_stay() -> None:
     assert changed(loop) == ["state = step(state, crew.spread(x), crew.spread(y))"]
 
 
+def test_what_comes_out_of_a_step_is_no_batch() -> None:
+    loop = "for x in batches:\n    loss, state = step(state, x)\n    step(state, loss)\n"
+    assert changed(loop) == ["loss, state = step(state, crew.spread(x))"]
+
+
 def test_a_script_without_a_compiled_step() -> None:
     found = refusal(HEAD + "import jax\n\nfor x in batches:\n    jax.grad(f)(x)\n")
     assert found.what == "no step is found that Keras or JAX compiles"
     assert "jax.jit" in found.do
+
+
+def test_a_tape_is_refused_for_being_one() -> None:
+    source = HEAD + "import tensorflow as tf\n\nwith tf.GradientTape() as tape:\n    f(x)\n"
+    assert refusal(source).rule == "backend"

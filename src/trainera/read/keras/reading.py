@@ -14,6 +14,8 @@ from trainera.read.source.names import Names
 
 TRAINING = {"fit", "train_on_batch"}
 TRANSFORMED = {"jax.jit", "jax.grad", "jax.value_and_grad"}
+ARRAYS = {"asarray", "array", "convert_to_tensor", "convert_to_numpy", "device_put"}
+RETYPED = {"numpy", "astype", "copy"}
 TAPE = "tensorflow.GradientTape"
 OF_TENSORFLOW = ("tensorflow.keras", TAPE)
 BACKEND = "KERAS_BACKEND"
@@ -122,7 +124,7 @@ def _batches(file: SourceFile, files: dict[str, SourceFile]) -> Iterator[Spot]:
             continue
         current = _given_by(loop)
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
-            if _is_batch(argument, current):
+            if _is_batch(_bare(argument), current):
                 yield Spot(file, argument)
 
 
@@ -151,18 +153,35 @@ def _last_name(node: ast.AST) -> str:
 
 
 def _given_by(loop: ast.AST) -> set[str]:
-    """Names that a loop gives anew in each round: its targets, and what is taken by `next`."""
+    """Names that a loop gives anew in each round: its targets, and what is taken from those."""
     found: set[str] = set()
-    for node in ast.walk(loop):
-        targets: list[ast.expr] = []
-        if isinstance(node, ast.For):
-            targets = [node.target]
-        elif isinstance(node, ast.Assign) and _takes_next(node.value):
-            targets = node.targets
-        found |= {
-            part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)
-        }
+    before = -1
+    while before < len(found):
+        before = len(found)
+        for node in ast.walk(loop):
+            targets: list[ast.expr] = []
+            if isinstance(node, ast.For):
+                targets = [node.target]
+            elif isinstance(node, ast.Assign) and (
+                _takes_next(node.value) or _is_batch(_bare(node.value), found)
+            ):
+                targets = node.targets
+            for part in (part for target in targets for part in ast.walk(target)):
+                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                    found.add(part.id)
     return found
+
+
+def _bare(node: ast.expr) -> ast.expr:
+    """An array as such: ``x`` of ``jnp.asarray(x)``, ``x.numpy()`` and ``x.astype("float32")``."""
+    while isinstance(node, ast.Call):
+        if _last_name(node.func) in ARRAYS and node.args:
+            node = node.args[0]
+        elif isinstance(node.func, ast.Attribute) and node.func.attr in RETYPED:
+            node = node.func.value
+        else:
+            break
+    return node
 
 
 def _takes_next(node: ast.expr) -> bool:
@@ -170,15 +189,15 @@ def _takes_next(node: ast.expr) -> bool:
 
 
 def _is_batch(node: ast.expr, current: set[str]) -> bool:
-    """A name that the loop gives, several of them, or rows chosen by it: ``x[i : i + 32]``."""
+    """What the loop gives, a part of it, several, or rows chosen by it: ``x[i : i + 32]``."""
     if isinstance(node, ast.Name):
         return node.id in current
     if isinstance(node, ast.Tuple | ast.List):
-        return bool(node.elts) and all(_is_batch(part, current) for part in node.elts)
+        return bool(node.elts) and all(_is_batch(_bare(part), current) for part in node.elts)
     if isinstance(node, ast.Dict):
-        return bool(node.values) and all(_is_batch(part, current) for part in node.values)
+        return bool(node.values) and all(_is_batch(_bare(part), current) for part in node.values)
     if isinstance(node, ast.Subscript):
-        return any(
+        return _is_batch(_bare(node.value), current) or any(
             isinstance(part, ast.Name) and part.id in current for part in ast.walk(node.slice)
         )
     return False

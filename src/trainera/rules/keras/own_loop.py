@@ -15,10 +15,10 @@ whole, a batch would be worked through by every device in full.
 **Safety.** What is computed stays the same whatever is spread. A batch that cannot be dealt evenly
 is given to every device whole: slower, but right.
 
-**Limits.** Batches are recognised as what a loop goes through, or rows that it picks by number. A
-script in which none is found, and that does not call `fit` or `train_on_batch`, is refused. Over
-several processes such batches are not shared out: each process computes them in full, and a script
-that trains in no other way is refused.
+**Limits.** Batches are recognised as what a loop goes through, parts of that (`x, y = batch`,
+`batch["x"].numpy()`), or rows that it picks by number. A script in which none is found, and that
+does not call `fit` or `train_on_batch`, is refused. Over several processes such batches are not
+shared out: each process computes them in full, and a script that trains in no other way is refused.
 """
 
 from collections.abc import Iterator
@@ -46,7 +46,8 @@ def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[F
                 "--engine jax",
             )
         return
-    if not facts.trainings and not facts.batches:
+    on_another = facts.tapes or facts.backend_name not in ("", engine.backend)  # `backend` says so
+    if not facts.trainings and not facts.batches and not on_another:
         yield refuse(
             NAME,
             facts.script,
