@@ -150,6 +150,12 @@ def _layout(plain: Call, layer: Any, batch: Any, kept: "Kept") -> "list[str]":
     return found
 
 
+def value_now(variable: Any) -> Any:
+    """What a variable holds, wherever in the making of a graph that is asked."""
+    with tf.init_scope():
+        return tf.identity(variable)
+
+
 class Kept:
     """The variables of a layer, those that existed and those that a trial makes or draws from."""
 
@@ -163,7 +169,7 @@ class Kept:
     def make(self, next_creator: Call, **options: Any) -> Any:
         """Notes a variable that is made."""
         variable = next_creator(**options)
-        self.values.append((variable, tf.identity(variable)))
+        self.values.append((variable, value_now(variable)))
         return variable
 
     @contextlib.contextmanager
@@ -178,7 +184,7 @@ class Kept:
             variable = plain.fget(generator)
             if id(variable) not in known:
                 known.add(id(variable))
-                self.states.append((variable, tf.identity(variable)))
+                self.states.append((variable, value_now(variable)))
             return variable
 
         Generator.state = property(state)
