@@ -23,7 +23,7 @@ class StrategyExchange:
         self.words = 0
         self.kinds: dict[Any, int] = {}
 
-    def key(self, sent: Any, rows: Any = 0) -> Any:
+    def key(self, what: str, sent: Any, rows: Any = 0) -> Any:
         """The number of an operation: all workers make theirs in the same order.
 
         TensorFlow wants a number of its own for each shape that is sent. In a graph the number of
@@ -31,7 +31,7 @@ class StrategyExchange:
         for each kind will do.
         """
         if tf.executing_eagerly():
-            kind = (tuple(sent.shape), sent.dtype)
+            kind = (what, tuple(sent.shape), sent.dtype)
             return self.kinds.setdefault(kind, len(self.kinds) + 1)
         self.made += 1
         return -(self.made * MOST_ROWS + rows % MOST_ROWS)
@@ -43,7 +43,7 @@ class StrategyExchange:
             input=part,
             group_size=CREW.size,
             group_key=GROUP,
-            instance_key=self.key(part),
+            instance_key=self.key("sum", part),
             ordering_token=[],
             merge_op="Add",
             final_op="Id",
@@ -66,7 +66,7 @@ class StrategyExchange:
             input=sent,
             group_size=CREW.size,
             group_key=GROUP,
-            instance_key=self.key(sent, most),
+            instance_key=self.key("rows", sent, most),
             ordering_token=[],
         )
         places = tf.range(CREW.size * most)
