@@ -33,9 +33,10 @@ from trainera.read.values import (
     Sum,
     Value,
 )
+from trainera.read.values.containers import at
 from trainera.read.values.contents import first_share, has_parameters, holds_share, put_together
 from trainera.read.values.gathered import gathered_of
-from trainera.read.values.join import members_of, unpacked
+from trainera.read.values.join import element, join, members_of, unpacked
 
 ROLES = Loader | Network | Optimizer | LossFunction | Parameters | Object
 """What an object may keep in a dictionary, by name."""
@@ -232,7 +233,35 @@ class Assignments(MachinePart):
         self.machine.libraries.item_set(target, value, frame)
         self.machine.gathering.evaluate(target.slice, frame)
         if expression is not None and holds_share(value):
-            self.machine.gathering.gather(expression, value, frame)
+            value = self.machine.gathering.gather(expression, value, frame)
+        named = self._changed_item(target, owner, value, frame)
+        if not named and holds_share(value) and frame.policy.gathers:
+            self.machine.gathering.trouble_with(target, value, frame)
+
+    def _changed_item(
+        self, target: ast.Subscript, owner: Value, value: Value, frame: Frame
+    ) -> bool:
+        """What a name holds after ``pair[0] = 7``; whether it is a container that is known."""
+        if not isinstance(target.value, ast.Name):
+            return False
+        if not holds_share(owner) and not holds_share(value):
+            return True
+        key = self.machine.eval(target.slice, frame)
+        changed: Value
+        if isinstance(owner, Items):
+            place = at(key, len(owner.items))
+            items = list(owner.items)
+            if place is not None:
+                items[place] = value
+            changed = Items(tuple(items), owner.born)
+            if place is None:
+                changed = Many(join(element(owner), value), owner.born)
+        elif type(owner) is Dictionary and isinstance(key, Const) and isinstance(key.value, str):
+            changed = Dictionary(tuple((dict(owner.items) | {key.value: value}).items()))
+        else:
+            return False
+        self.machine.names.bind(target.value.id, changed, frame)
+        return True
 
     def _assign_entry(
         self, target: ast.Subscript, mapping: ast.Attribute, value: Value, frame: Frame
