@@ -264,3 +264,17 @@ def test_a_module_that_is_a_script_of_its_own(tmp_path: Path) -> None:
         script(imports="from other import make, train", loader="loader = make(data)\ntrain()")
     )
     assert plan_script(path).refusals
+
+
+def test_what_a_network_asserts() -> None:
+    """It decides nothing but whether the run goes on."""
+    checks = ("n, width = x.size()", "assert n <= 64 and width <= 3, n", "assert x.max() < 9")
+    plan, after = converted(script(model=network(*checks, "x = self.fc2(x)", layers=FC2)))
+    assert not plan.refusals
+    assert SHARE in after
+    for decides in ("if x.max() < 9:\n            x = x + 1", "assert x.size(0) == 8"):
+        found = refused(model=network(decides, layers=FC2))
+        assert any("depends on which batch" in what for _, _, what, _ in found)
+
+
+FC2 = "self.fc2 = nn.Linear(3, 3)"
