@@ -31,6 +31,7 @@ EDGES = {
     "install": "errors",
     "launch": "engines errors plan read.source rewrite",
     "jax_crew": "",
+    "mirror_crew": "",
     "pipeline": "engines frameworks plan planner read.source rewrite",
     "plan": "read.source",
     "frameworks": "engines errors plan read.batches read.facts read.keras read.reader read.source "

@@ -117,6 +117,9 @@ def test_the_list(capfd: pytest.CaptureFixture[str]) -> None:
         "pip install 'trainera[keras]'",
         "jax_processes Keras on JAX over processes: Keras on JAX over processes needs keras and "
         "jax, which are not installed: pip install 'trainera[keras]'",
+        "mirrored Keras on TensorFlow's devices: Keras on TensorFlow's devices needs keras and "
+        "tensorflow, which are not installed: pip install keras tensorflow, or "
+        "'tensorflow==2.15.*' for scripts written for tf.keras 2",
         "multiworker MultiWorkerMirroredStrategy: MultiWorkerMirroredStrategy needs tensorflow, "
         "which is not installed: pip install 'tensorflow==2.15.*'",
     ]

@@ -29,6 +29,15 @@ def keras3() -> Iterator[Runner]:
 
 
 @pytest.fixture(scope="session")
+def keras3_on_tensorflow() -> Iterator[Runner]:
+    """Runs scripts on Keras 3 with TensorFlow."""
+    environment = {**variables(), "KERAS_BACKEND": "tensorflow"}
+    started = Runner(python_of("keras3"), (*IMPORTS, "trainera.mirror_crew"), environment, "keras")
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="session")
 def keras2() -> Iterator[Runner]:
     """Runs scripts on tf.keras 2, with Horovod."""
     started = Runner(python_of("keras2"), KERAS2_IMPORTS, quiet(), "keras")

@@ -2,6 +2,7 @@
 
 import re
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 
 from trainera import engines, rules
 from trainera.engines.base import Engine
@@ -19,6 +20,17 @@ TRAINS = re.compile(rb"\.(fit|train_on_batch)\s*\(|GradientTape|value_and_grad|j
 
 ON_TENSORFLOW = ("horovod", "multiworker")
 """Engines for Keras of TensorFlow's, in the order in which they are taken if they can run here."""
+ON_DEVICES = "mirrored"
+"""What is taken where Keras is of the line that those know nothing of."""
+
+
+def _is_keras_3_here() -> bool:
+    """Whether TensorFlow's Keras is Keras 3 here, as it is from TensorFlow 2.16 on."""
+    try:
+        new = not version("keras").startswith("2.")
+    except PackageNotFoundError:
+        return False
+    return new and engines.get(ON_DEVICES, "keras").missing() is None
 
 
 class Keras:
@@ -36,8 +48,11 @@ class Keras:
         return read(files).backend_name
 
     def default_engine(self, files: Files) -> str:
-        if self.backend(files) != "tensorflow":
+        facts = read(files)
+        if facts.backend_name != "tensorflow":
             return "jax"
+        if facts.chooses_backend or _is_keras_3_here():
+            return ON_DEVICES
         ready = (name for name in ON_TENSORFLOW if engines.get(name, "keras").missing() is None)
         return next(ready, ON_TENSORFLOW[0])
 

@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-RUNTIMES = {"crew": "torch", "jax_crew": "Keras and JAX", "tf_crew": "TensorFlow"}
+RUNTIMES = {
+    "crew": "torch",
+    "jax_crew": "Keras and JAX",
+    "mirror_crew": "Keras and TensorFlow",
+    "tf_crew": "TensorFlow",
+}
 """The runtimes that converted scripts import, and what each needs."""
 PACKAGES = tuple(f"trainera.{name}" for name in RUNTIMES)
 

@@ -89,7 +89,7 @@ def require_keras_2() -> None:
     if not version.startswith("2."):
         raise SystemExit(
             f"trainera: the script was converted for tf.keras 2, and this is Keras {version}: "
-            "install tensorflow 2.15, or convert it for another engine"
+            "convert it with --engine mirrored, which knows both lines, or install tensorflow 2.15"
         )
 
 

@@ -1,5 +1,7 @@
 """The backend has to be the engine's."""
 
+import pytest
+
 from tests.rules.keras.tools import FIT, HEAD, planned, refusal
 
 
@@ -39,3 +41,23 @@ def test_a_tape_of_tensorflow() -> None:
     tape = "with tf.GradientTape() as tape:\n    pass\n"
     found = refusal(f"import keras\nimport tensorflow as tf\n\n{tape}{FIT}")
     assert found.what == "the script computes gradients by a tape of TensorFlow"
+
+
+@pytest.mark.parametrize("engine", ["horovod", "multiworker"])
+def test_keras_3_on_tensorflow_has_no_engine_of_several_processes(engine: str) -> None:
+    found = refusal(HEAD.replace("jax", "tensorflow") + FIT, engine)
+    assert found.rule == "backend"
+    assert found.what == "the script is written for Keras 3"
+    assert "by the container that they come in" in found.why
+    assert "the engine mirrored" in found.do
+
+
+def test_keras_3_on_jax_is_not_for_the_devices_of_tensorflow() -> None:
+    found = refusal(HEAD + FIT, "mirrored")
+    assert found.what == "the script runs Keras on jax"
+
+
+def test_a_tape_of_tensorflow_on_its_own_devices() -> None:
+    tape = "with tf.GradientTape() as tape:\n    pass\n"
+    plan, _ = planned(f"import tensorflow as tf\n\n{tape}", "mirrored")
+    assert not plan.refusals

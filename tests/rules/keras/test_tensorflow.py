@@ -87,3 +87,14 @@ def test_one_process_writes_as_it_did() -> None:
 def test_a_mode_that_cannot_be_read() -> None:
     found = refusal(TENSORFLOW + "open(path, mode)\n", "horovod")
     assert (found.rule, found.do) == ("once", "give the mode as a constant")
+
+
+def test_devices_of_one_process_join_and_write_as_ever() -> None:
+    line = "open('log.txt', 'w')\ntime.sleep(1)\ntf.keras.datasets.mnist.load_data()\n"
+    _, lines = planned(TENSORFLOW + "import time\n" + line, "mirrored")
+    assert lines == ["+ from trainera import mirror_crew as crew", "+ crew.join_devices()"]
+
+
+def test_keras_3_on_tensorflow_is_for_its_devices() -> None:
+    plan, _ = planned(HEAD.replace("jax", "tensorflow") + "keras.Sequential().fit(x, y)\n", None)
+    assert plan.engine == "mirrored"

@@ -20,7 +20,7 @@ TENSORFLOW += "model.compile('sgd', 'mse')\nmodel.fit(x, y)\n"
 """The same, written for tf.keras."""
 
 
-def planned(source: str, engine: str = "jax", **modules: str) -> tuple[Plan, list[str]]:
+def planned(source: str, engine: str | None = "jax", **modules: str) -> tuple[Plan, list[str]]:
     """The plan for a script, and the lines that it changes, each with its sign."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in {"train": source, **modules}.items():

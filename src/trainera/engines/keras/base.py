@@ -11,6 +11,8 @@ class KerasEngine(Engine):
 
     backend: str
     """The backend of Keras that it is for."""
+    line: int | None = None
+    """The one line of Keras that it is for; None: any that has this backend."""
     spread: Phrase | None = None
     """What goes around a batch of a training loop of the script's own; None: nothing has to."""
     once: Phrase | None = None

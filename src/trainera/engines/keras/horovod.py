@@ -13,6 +13,7 @@ ENGINE = KerasEngine(
     needs=("tensorflow", "horovod"),
     get="pip install 'tensorflow==2.15.*', then: trainera engines install horovod",
     backend="tensorflow",
+    line=2,
     join=Phrase(text="crew.join_horovod(hvd)", imports=(HOROVOD, TF_CREW)),
     once=Phrase(text="crew.once", imports=(TF_CREW,)),
     in_turn=Phrase(text="crew.in_turn", imports=(TF_CREW,)),

@@ -11,6 +11,7 @@ ENGINE = KerasEngine(
     needs=("tensorflow",),
     get="pip install 'tensorflow==2.15.*'",
     backend="tensorflow",
+    line=2,
     join=Phrase(
         text="crew.join_strategy({tensorflow}.distribute.MultiWorkerMirroredStrategy)",
         imports=(TF_CREW,),

@@ -23,6 +23,8 @@ class KerasFacts:
     """Where the script chooses its backend."""
     backend_name: str
     """The backend that it chooses; empty if it leaves that to the environment."""
+    chooses_backend: bool
+    """Whether the script itself chooses among backends, which only Keras 3 has."""
     first_import: ast.stmt | None
     """The statement at the top of the script that first imports Keras."""
     keras_name: str | None

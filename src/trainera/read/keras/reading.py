@@ -31,6 +31,7 @@ def read(files: dict[str, SourceFile]) -> KerasFacts:
         files=files,
         backend=backend,
         backend_name=name,
+        chooses_backend=next(_choices(files), None) is not None,
         first_import=_first_import(files["__main__"]),
         keras_name=Names(files["__main__"], top=True).bound_to(*KERAS),
         tensorflow_name=Names(files["__main__"], top=True).bound_to("tensorflow"),
@@ -45,16 +46,8 @@ def _backend(files: dict[str, SourceFile]) -> tuple[Spot | None, str]:
 
     Failing that, where Keras is taken from TensorFlow.
     """
-    for file in files.values():
-        for node in file.nodes:
-            value: ast.expr | None = None
-            if isinstance(node, ast.Assign) and _names_backend(node.targets[0]):
-                value = node.value
-            elif isinstance(node, ast.Call) and node.args and _is_backend(node.args[0]):
-                value = node.args[1] if len(node.args) > 1 else None
-            if value is not None:
-                chosen = value.value if isinstance(value, ast.Constant) else ""
-                return Spot(file, node), str(chosen)
+    for spot, value in _choices(files):
+        return spot, str(value.value if isinstance(value, ast.Constant) else "")
     for file in files.values():
         for node in file.nodes:
             if isinstance(node, ast.Import | ast.ImportFrom) and _by_tensorflow(node):
@@ -65,6 +58,19 @@ def _backend(files: dict[str, SourceFile]) -> tuple[Spot | None, str]:
             if isinstance(node, ast.Attribute) and names.of(node) in OF_TENSORFLOW:
                 return Spot(file, node), "tensorflow"
     return None, ""
+
+
+def _choices(files: dict[str, SourceFile]) -> Iterator[tuple[Spot, ast.expr]]:
+    """Where ``os.environ["KERAS_BACKEND"]`` is set, and to what."""
+    for file in files.values():
+        for node in file.nodes:
+            value: ast.expr | None = None
+            if isinstance(node, ast.Assign) and _names_backend(node.targets[0]):
+                value = node.value
+            elif isinstance(node, ast.Call) and node.args and _is_backend(node.args[0]):
+                value = node.args[1] if len(node.args) > 1 else None
+            if value is not None:
+                yield Spot(file, node), value
 
 
 def _by_tensorflow(node: ast.Import | ast.ImportFrom) -> bool:

@@ -13,6 +13,9 @@ with other weights, and learns another network.
 **Safety.** Where the script leaves the backend to the environment, the converted one looks at it
 when it starts, and ends with a message if it is another one.
 
+A script that chooses its backend is written for Keras 3: it is refused by engines that work within
+the code of tf.keras 2, `horovod` and `multiworker`, and taken by `mirrored`.
+
 **Limits.** No engine is for Keras on torch. A backend that is chosen by an expression is looked at
 when the script starts.
 """
@@ -37,7 +40,18 @@ def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[F
             f"{engine.title} trains on {engine.backend}",
             "train by fit(), which runs on every backend",
         )
-    elif facts.backend is None and engine.backend != "tensorflow":
+    elif facts.chooses_backend and facts.backend_name == "tensorflow" and engine.line == 2:
+        assert facts.backend is not None
+        yield refuse(
+            NAME,
+            facts.backend.file,
+            facts.backend.node,
+            "the script is written for Keras 3",
+            f"{engine.title} shares out networks within the code of tf.keras 2, and Keras 3 deals "
+            "data to several processes by the container that they come in",
+            "use the engine mirrored, for several devices of one process; or Keras 3 on JAX",
+        )
+    elif facts.backend is None and engine.line is None:
         yield Note(
             rule=NAME,
             place=facts.script.place(facts.script.tree.body[0]),

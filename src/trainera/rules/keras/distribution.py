@@ -3,7 +3,7 @@
 **What.** One statement is added where the run begins, before any network is made:
 `keras.distribution.set_distribution(crew.DataParallel())` on JAX, `crew.join_horovod(hvd)` for
 Horovod, `crew.join_strategy(tf.distribute.MultiWorkerMirroredStrategy)` for TensorFlow's own
-collectives.
+collectives, `crew.join_devices()` for TensorFlow's devices in one process.
 
 **Why.** On JAX each device has the weights, and every batch that `fit`, `evaluate`, `predict` or
 `train_on_batch` is given lies in parts on all of them. It stays one process and one program: JAX
@@ -11,11 +11,14 @@ computes of the parts what one device would compute of the whole. Keras's own `D
 with an error where a batch cannot be dealt evenly, such as the last one; `crew.DataParallel` takes
 any number of rows.
 
-On TensorFlow there is a process for each device. All of them run the whole script, from the same
-random numbers and on the same batches; inside of a network each computes its rows only, and what
-comes out is gathered. Gradients of weights are added up on the way back. So losses, metrics,
-callbacks, clipping, optimizers, History and files are those of the script as it was, by
-construction and not by analysis.
+On TensorFlow with `mirrored` it stays one program as well: a layer that is known to treat rows one
+by one computes those of each device there, and what comes out is the whole batch's tensor again.
+
+With `horovod` and `multiworker` there is a process for each device. All of them run the whole
+script, from the same random numbers and on the same batches; inside of a network each computes its
+rows only, and what comes out is gathered. Gradients of weights are added up on the way back. So
+losses, metrics, callbacks, clipping, optimizers, History and files are those of the script as it
+was, by construction and not by analysis.
 
 **Example.**
 

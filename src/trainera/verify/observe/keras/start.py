@@ -55,6 +55,12 @@ def _is_keras_2() -> bool:
 def _hook_jax(recorder: Recorder) -> None:
     import keras
 
+    if keras.backend.backend() != "jax":
+        raise SystemExit(
+            "trainera verify looks into Keras 3 on JAX and into tf.keras 2, and this is Keras 3 on "
+            f"{keras.backend.backend()}: compare what `trainera run` prints and saves"
+        )
+
     from trainera.verify.observe.keras.networks import Networks
     from trainera.verify.observe.keras.precision import widen
     from trainera.verify.observe.keras.steps import Steps
