@@ -153,3 +153,11 @@ def test_keras_3_of_tensorflow_has_one_engine(tmp_path: Path, engine: str) -> No
     assert done.returncode == 3
     assert "the script is written for Keras 3" in done.stderr
     assert "use the engine mirrored" in " ".join(done.stderr.split())
+
+
+def test_verify_says_where_it_can_look(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SCRIPT)
+    words = "-m trainera verify train.py -n 2 --engine mirrored".split()
+    done = call("keras3", tmp_path, *words)
+    assert done.returncode != 0
+    assert "this is Keras 3 on tensorflow" in " ".join((done.stdout + done.stderr).split())

@@ -42,6 +42,8 @@ TENSORFLOWS = frozenset(
 )
 """Functions of TensorFlow's that stand for activations."""
 AXES = ("axis", "axes")
+FACTORS = ("scale", "offset")
+"""What might be one for each row."""
 CHANCE = ("dropout", "recurrent_dropout", "_dropout")
 """Where layers that do much besides keep how often they drop a figure."""
 
@@ -69,8 +71,9 @@ def keeps_to_itself(layer: Any, outer: Any) -> bool:
         getattr(layer, "activity_regularizer", None)
         or getattr(layer, "_activity_regularizer", None)
     )
+    wide = any(hasattr(getattr(layer, name, None), "__len__") for name in FACTORS)
     functions = (vars(layer).get(name) for name in FUNCTION_NAMES)
-    return not (drops or keeps or tells) and all(map(is_known_function, functions))
+    return not (drops or keeps or tells or wide) and all(map(is_known_function, functions))
 
 
 def is_known_function(function: Any) -> bool:
@@ -90,7 +93,8 @@ def works_along_rows(layer: Any, rank: "int | None") -> bool:
     equation = getattr(layer, "equation", None)
     if equation is not None:
         given, made = equation.replace(" ", "").split("->")
-        return bool(given[:1] != made[:1])
+        weight = given.partition(",")[2]
+        return given[:1] != made[:1] or given[:1] in weight.replace(".", "")
     for name in AXES:
         axes = getattr(layer, name, None)
         for axis in (axes,) if isinstance(axes, int) else axes or ():

@@ -11,6 +11,11 @@ from trainera.mirror_crew.state import CREW, computing_whole
 
 FUSED_EPSILON = 1.001e-5
 """The least that the fused kernel adds to a variance."""
+TOLD = (
+    *("_calculate_mean_and_var", "_assign_moving_average", "_moments"),
+    *("moving_mean", "moving_variance", "fused", "epsilon"),
+)
+"""What a layer has otherwise while it is told."""
 SPECIAL = ("renorm", "virtual_batch_size", "adjustment", "synchronized")
 
 
@@ -83,8 +88,7 @@ def of_part(part: Any, mask: Any, axes: "list[int]") -> Any:
 @contextlib.contextmanager
 def telling(layer: Any, told: Any, learning: bool) -> Iterator[None]:
     """The time in which a layer takes these statistics for its own, and may learn from them."""
-    own = vars(layer)
-    before = dict(own)
+    own, before = vars(layer), dict(vars(layer))
     if told is not None:
         mean, variance, count, axes = told
 
@@ -106,9 +110,11 @@ def telling(layer: Any, told: Any, learning: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        for name in [name for name in own if name not in before]:
-            del own[name]
-        own.update(before)
+        for name in TOLD:
+            if name in before:
+                own[name] = before[name]
+            else:
+                own.pop(name, None)
 
 
 def averaging(layer: Any, count: Any) -> Any:

@@ -25,6 +25,8 @@ Call = Callable[..., Any]
 
 GIVEN = ("mask", "training", "initial_state", "query", "value", "key", "inputs", "sequences")
 """Arguments of layers that are known to have a row for each sample, or none of their own."""
+SEVERAL = ("MultiHeadAttention", "GroupQueryAttention")
+"""Layers that take query, value and key one by one."""
 MASKS = ("query_mask", "value_mask", "key_mask", "attention_mask")
 """The same; of `attention_mask` only what has a dimension for samples."""
 
@@ -59,7 +61,7 @@ def by_rows(plain: Call, layer: Any, args: Any, kwargs: Any) -> Any:
     """The rows of each device, as the layer computes them."""
     found = tensors((args, kwargs))
     rank = found[0].shape.rank if found else None
-    if not (treats_rows_alone(layer, rank) and are_rows(found) and are_usual(args, kwargs)):
+    if not (treats_rows_alone(layer, rank) and are_rows(found) and are_usual(layer, args, kwargs)):
         return plain(layer, *args, **kwargs)
     require_alike(found)
     pieces, cuts = in_parts((args, kwargs))
@@ -95,15 +97,20 @@ def are_rows(found: "list[Any]") -> bool:
     return bool(found) and plain and len({one.shape[0] for one in found}) == 1
 
 
-def are_usual(args: Any, kwargs: Any) -> bool:
+def are_usual(layer: Any, args: Any, kwargs: Any) -> bool:
     """Whether nothing is given besides that might have no row for each sample."""
+    name = type(layer).__name__
+    if len(args) > (3 if name in SEVERAL else 1) or (
+        name == "Softmax" and kwargs.get("mask") is not None
+    ):
+        return False
     for name, value in kwargs.items():
         given = tensors(value)
         if given and name not in (*GIVEN, *MASKS):
             return False
         if name == "attention_mask" and any(one.shape.rank < 3 for one in given):
             return False
-    return len([one for one in args if tensors(one)]) <= 3
+    return True
 
 
 def require_alike(found: "list[Any]") -> None:
