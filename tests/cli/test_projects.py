@@ -133,8 +133,9 @@ def test_a_module_of_a_package(package: Path) -> None:
 
 
 def test_what_is_installed_is_a_library(apart: Path) -> None:
-    write(apart, {"numpy/__init__.py": "raise SystemExit", "json.py": "raise SystemExit"})
+    for name in ("json", "numpy", "ray"):  # the last one is not installed here
+        write(apart, {f"{name}/__init__.py": "raise SystemExit"})
     script = apart / "projects/x/train.py"
-    script.write_text(f"import json\nimport numpy\n{script.read_text()}")
+    script.write_text(f"import json\nimport numpy\nimport ray\n{script.read_text()}")
     told = said(apart, "-m", "trainera", "convert", "projects/x/train.py", "-o", "o/", stderr=True)
     assert "wrote o/: 8 files, 2 changed" in told

@@ -77,8 +77,8 @@ def test_a_name_that_is_taken() -> None:
         ("strategy = tf.distribute.MirroredStrategy()", "tf.distribute"),
         ("keras.distribution.set_distribution(keras.distribution.DataParallel())",
          "keras.distribution"),
-        ("from keras.distribution import DataParallel", "keras.distribution"),
-        ("import horovod.keras as hvd", "Horovod"),
+        ("from keras.distribution import DataParallel\nDataParallel()", "keras.distribution"),
+        ("import horovod.keras as hvd\nhvd.init()", "Horovod"),
     ],
 )  # fmt: skip
 def test_scripts_that_run_on_several_devices_already(statement: str, what: str) -> None:

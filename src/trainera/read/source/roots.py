@@ -16,6 +16,11 @@ from trainera.read.source.file import SourceFile
 TOPS = (".git", ".hg", "pyproject.toml", "setup.py", "setup.cfg")
 """What stands at the top of a project."""
 NOT_OWN = {"trainera"}
+FRAMEWORKS = set(
+    "accelerate deepspeed horovod ignite jax keras lightning numpy pytorch_lightning ray sklearn "
+    "tensorflow torch torchvision transformers".split()
+)
+"""A folder further up that has such a name is not what a script means, installed here or not."""
 
 
 class Roots:
@@ -82,8 +87,8 @@ def _upwards(script: Path) -> list[Path]:
 
 @cache
 def is_installed(top: str) -> bool:
-    """Whether a module of that name comes with Python or was installed beside it."""
-    if top in sys.stdlib_module_names:
+    """Whether a module of that name comes with Python, or is installed or as good as that."""
+    if top in sys.stdlib_module_names or top in FRAMEWORKS:
         return True
     places = [part for part in sys.path if "site-packages" in part or "dist-packages" in part]
     return PathFinder.find_spec(top, places) is not None
