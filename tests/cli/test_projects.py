@@ -97,8 +97,8 @@ def package(tmp_path: Path) -> Path:
 
 def said(folder: Path, *command: str, path: str = "", stderr: bool = False) -> str:
     env = os.environ | {"PYTHONPATH": path}
-    if command[:2] == ("-m", "trainera"):
-        env["PYTHONSAFEPATH"] = "1"  # as the command does
+    if "convert" in command:
+        env["PYTHONSAFEPATH"] = "1"  # as for the command `trainera`: nothing here is in its way
     ran = subprocess.run(
         [sys.executable, *command], cwd=folder, env=env, capture_output=True, text=True, timeout=180
     )
