@@ -3,9 +3,12 @@
 import os
 import subprocess
 
+import pytest
+
 from tests.keras.environments import ROOT, python_of, variables
 
 
+@pytest.mark.timeout(600)
 def test_operations_in_unequal_parts() -> None:
     done = subprocess.run(
         [python_of("keras3"), "-m", "tests.keras.uneven_claims"],
