@@ -46,7 +46,20 @@ def connect(place: Any, call_in_parts: Any) -> None:
             # The state lies whole on all devices, whatever form an own `train_step` gives it.
             whole = NamedSharding(distribution.device_mesh.backend_mesh, PartitionSpec())
             options["out_shardings"] = (given[0], whole)
-        return jax.jit(step, **options)
+        return one_at_a_time(jax.jit(step, **options))
 
     distribution_lib.distribute_data_input = place
     trainer.jit = jit
+
+
+def one_at_a_time(compiled: Any) -> Any:
+    """The function, which waits for what it gives back if its devices are made of cores.
+
+    Such devices share the threads of the process, and wait in them for each other. With several
+    steps under way, all threads may wait for a device that has none left.
+    """
+
+    def call(*arguments: Any) -> Any:
+        return jax.block_until_ready(compiled(*arguments))
+
+    return call if jax.default_backend() == "cpu" else compiled

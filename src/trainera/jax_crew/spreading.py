@@ -9,6 +9,7 @@ evenly is given to all devices, and spread where the step begins.
 """
 
 import os
+import re
 from functools import partial
 from typing import Any
 
@@ -48,6 +49,7 @@ class DataParallel(keras.distribution.DataParallel):  # type: ignore[misc]
 
 def chosen_devices() -> "list[str]":
     """As many devices as were asked for, else all there are."""
+    leave_threads()
     names: list[str] = keras.distribution.list_devices()
     wanted = int(os.environ.get("TRAINERA_DEVICES") or len(names))
     if wanted > len(names):
@@ -57,6 +59,16 @@ def chosen_devices() -> "list[str]":
             "fewer"
         )
     return names[:wanted]
+
+
+def leave_threads() -> None:
+    """Has JAX make a thread for each device that is made of cores, and more to compute with.
+
+    Else devices that wait for each other take all there are, if they are more than the cores.
+    """
+    made = re.search(r"host_platform_device_count=(\d+)", os.environ.get("XLA_FLAGS", ""))
+    if made:
+        os.environ.setdefault("NPROC", str(int(made[1]) + (os.cpu_count() or 1)))
 
 
 def place(batch: Any, layout: Any = None, batch_dim_name: "str | None" = None) -> Any:
@@ -100,6 +112,8 @@ def _tables(data: Any) -> "list[jax.Array]":
 
 def spread(data: Any) -> Any:
     """Arrays that a loop of the script's own gives to a compiled function, on the devices."""
+    if jax.default_backend() == "cpu":
+        jax.block_until_ready(jax.live_arrays())  # one step after the other: see `one_at_a_time`
 
     def one(leaf: Any) -> Any:
         if isinstance(leaf, jax.Array):
