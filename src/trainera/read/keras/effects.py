@@ -26,6 +26,7 @@ WRITES = ONCE | {
 OPENERS = {"open": 1, "io.open": 1, "tensorflow.io.gfile.GFile": 1, "h5py.File": 1, "gzip.open": 1}
 """What opens a file, and where among its arguments the mode stands."""
 OPENER_DEFAULTS = {"h5py.File": "r"}
+ESTIMATORS = ("tensorflow.estimator.", "keras.estimator.", "tensorflow.compat.v1.estimator.")
 FETCHES = DOWNLOADS | {"keras.utils.get_file", "tensorflow_datasets.load"}
 SHOWN = {"print", "info", "debug", "warning", "error", "write", "set_description", "set_postfix"}
 """Calls whose arguments are only shown."""
@@ -108,6 +109,13 @@ def fetches(files: Files) -> Iterator[Spot]:
         name = name_of(names, call.func)
         datasets = name.startswith("keras.datasets.") and name.endswith(".load_data")
         if name in FETCHES or datasets:
+            yield Spot(file, call)
+
+
+def estimators(files: Files) -> Iterator[Spot]:
+    """Where an Estimator is made: it trains by itself, past Keras."""
+    for file, names, call in _calls(files):
+        if name_of(names, call.func).startswith(ESTIMATORS):
             yield Spot(file, call)
 
 

@@ -15,7 +15,8 @@ whole, a batch would be worked through by every device in full.
 **Safety.** What is computed stays the same whatever is spread. A batch that cannot be dealt evenly
 is given to every device whole: slower, but right.
 
-**Limits.** Batches are recognised as what a loop goes through, parts of that (`x, y = batch`,
+**Limits.** An Estimator of TensorFlow's in the script is refused: it trains and saves by itself.
+Batches are recognised as what a loop goes through, parts of that (`x, y = batch`,
 `batch["x"].numpy()`), or rows that it picks by number. A script in which none is found, and that
 does not call `fit` or `train_on_batch`, is refused. Over several processes such batches are not
 shared out: each process computes them in full, and a script that trains in no other way is refused.
@@ -25,6 +26,7 @@ from collections.abc import Iterator
 
 from trainera.engines.keras.base import KerasEngine
 from trainera.plan import Options
+from trainera.read.keras.effects import estimators
 from trainera.read.keras.facts import KerasFacts
 from trainera.rules.common._tools import Finding, edit, refuse, wrap
 
@@ -32,6 +34,16 @@ NAME = "own-loop"
 
 
 def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[Finding]:
+    for spot in estimators(facts.files):
+        yield refuse(
+            NAME,
+            spot.file,
+            spot.node,
+            "an Estimator trains here, which does not pass through Keras",
+            "every worker would train it by itself, and all would write its checkpoints to one "
+            "place",
+            "leave it out, or train the network by fit()",
+        )
     if engine.backend != "jax":
         return
     if engine.spread is None:
