@@ -39,6 +39,45 @@ def call(folder: Path, *words: str, **more: str) -> "subprocess.CompletedProcess
     )
 
 
+MANY_STEPS = """\
+import jax
+import keras
+import numpy as np
+
+keras.utils.set_random_seed(3)
+x = np.random.rand(12000, 100)
+parts = [keras.layers.Dense(512, activation="relu") for _ in range(6)]
+model = keras.Sequential([keras.Input((100,)), *parts, keras.layers.Dense(4)])
+model.compile("sgd", "mse")
+model.fit(x[:64], x[:64, :4], verbose=0)
+print(model.predict(x, batch_size=8, verbose=0).sum())
+
+
+def cost(weights, rows):
+    return (model.stateless_call(weights, [], rows)[0] ** 2).mean()
+
+
+@jax.jit
+def step(weights, rows):
+    found, slope = jax.value_and_grad(cost)(weights, rows)
+    return found, [one - 0.01 * down for one, down in zip(weights, slope)]
+
+
+weights = [one.value for one in model.trainable_variables]
+for first in range(0, 9000, 9):
+    found, weights = step(weights, x[first : first + 9])
+print(found)
+"""
+"""More steps than devices can have under way at a time, and nothing in between that waits."""
+
+
+def test_more_devices_than_cores_do_not_wait_for_each_other_for_ever(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(MANY_STEPS)
+    done = call(tmp_path, "-m", "trainera", "run", "train.py", "-n", "3")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 2
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "train.py").write_text(SCRIPT)
