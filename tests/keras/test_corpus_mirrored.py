@@ -13,10 +13,14 @@ from trainera import engines
 CORPUS = Path(__file__).with_name("corpus")
 FOR_JAX_ONLY = {
     "jax_loop": "calls jax.jit",
+    "jax_loop_unpacked": "calls jax.jit",
+    "nearest_code": "has a train_step of JAX's",
+    "tfdata_cosine": "jit_compile=True, which ends with a message (test_verbs_mirrored.py)",
     "own_train_step": "calls jax.value_and_grad",
+    "generator_steps": "two fits share a generator that TensorFlow reads ahead",
     "batchnorm_cnn_augmented": "a top-5 accuracy in 64 bits, which TensorFlow's in_top_k cannot do",
 }
-"""Scripts of `keras3/` that TensorFlow cannot run; the others need another word for the backend."""
+"""Scripts of `keras3/` that are not for TensorFlow's devices; others need another backend."""
 CASES = [
     case
     for line in ("keras2", "keras3")

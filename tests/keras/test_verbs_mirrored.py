@@ -126,7 +126,6 @@ def test_a_file_with_its_runtime(tmp_path: Path) -> None:
     [
         ("", "", {"OPTIONS": "{'jit_compile': True}"}, "makes a program for one device"),
         ('"tensorflow"', 'os.environ["OTHER"]', {"OTHER": "jax"}, "set KERAS_BACKEND=tensorflow"),
-        ("import tensorflow as tf\n", "from computed import tf\n", {}, "before the script joined"),
         (
             "import tensorflow as tf\n",
             "import tensorflow as tf\ntf.compat.v1.disable_eager_execution()\n",
@@ -138,7 +137,6 @@ def test_a_file_with_its_runtime(tmp_path: Path) -> None:
 def test_what_it_cannot_do(
     tmp_path: Path, before: str, after: str, options: dict[str, str], message: str
 ) -> None:
-    (tmp_path / "computed.py").write_text("import tensorflow as tf\n\ntf.constant(1) + 1\n")
     (tmp_path / "train.py").write_text(SCRIPT.replace(before, after, 1))
     words = "-m trainera run train.py -n 2 --engine mirrored".split()
     done = call("keras3", tmp_path, *words, **options)
@@ -162,3 +160,14 @@ def test_verify_says_where_it_can_look(tmp_path: Path) -> None:
     done = call("keras3", tmp_path, *words)
     assert done.returncode != 0
     assert "this is Keras 3 on tensorflow" in " ".join((done.stdout + done.stderr).split())
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_nothing_is_computed_before_the_devices_are_made(tmp_path: Path, line: str) -> None:
+    (tmp_path / "train.py").write_text(
+        "import tensorflow as tf\nfrom trainera import mirror_crew\n\n"
+        "print(tf.constant(1) + 1)\nmirror_crew.join_devices()\n"
+    )
+    done = call(line, tmp_path, "train.py", TRAINERA_DEVICES="2")
+    assert done.returncode == 1
+    assert "before the script joined" in done.stderr

@@ -26,6 +26,8 @@ def join_devices() -> None:
         connect_gradients()
         connect_compilation(keras.Model)
         connect_whole(keras)
+        tf.compat.v1.disable_eager_execution = refuse_version_1
+        tf.compat.v1.disable_v2_behavior = refuse_version_1
 
 
 def required_keras() -> Any:
@@ -39,11 +41,15 @@ def required_keras() -> Any:
             "engine"
         )
     if not tf.executing_eagerly():
-        raise SystemExit(
-            "trainera: the script runs TensorFlow as version 1 did (disable_eager_execution, "
-            "disable_v2_behavior), where batches cannot be shared out: leave that out"
-        )
+        refuse_version_1()
     return keras
+
+
+def refuse_version_1() -> None:
+    raise SystemExit(
+        "trainera: the script runs TensorFlow as version 1 did (disable_eager_execution, "
+        "disable_v2_behavior), where batches cannot be shared out: leave that out"
+    )
 
 
 def chosen_devices() -> "list[str]":
@@ -75,8 +81,12 @@ def chosen_devices() -> "list[str]":
 
 
 def connect_compilation(model: Any) -> None:
-    """Has Keras not compile for one device what is computed on several."""
-    plain = model.compile
+    """Has Keras not compile for one device what is computed on several.
+
+    Where `compile` is defined: Keras looks whether a class has one of its own.
+    """
+    owner = next(kind for kind in model.__mro__ if "compile" in vars(kind))
+    plain = owner.compile
 
     @functools.wraps(plain)
     def compile_model(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -90,7 +100,7 @@ def connect_compilation(model: Any) -> None:
             self.jit_compile = False
         return done
 
-    model.compile = compile_model
+    owner.compile = compile_model
 
 
 def connect_whole(keras: Any) -> None:
