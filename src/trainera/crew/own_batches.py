@@ -22,7 +22,7 @@ class OwnBatches(Shared):
     _weighs_nothing_yet = True
     _tries = True
 
-    def __init__(self, batches: Any, skip_empty: bool) -> None:
+    def __init__(self, batches: Any, skip_empty: bool, watch_lists: bool) -> None:
         for name in (*vars(Shared), *vars(StepValues), *vars(StepValues())):
             if not name.startswith("_") and hasattr(batches, name):
                 raise TypeError(
@@ -32,6 +32,7 @@ class OwnBatches(Shared):
         super().__init__()
         self._batches = batches
         self._skip_empty = skip_empty
+        self._watches_lists = watch_lists
         self._cutter = BatchCutter()
         self._pass: Iterator[Any] | None = None
 

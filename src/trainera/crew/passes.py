@@ -10,6 +10,7 @@ from weakref import WeakSet
 
 from trainera.crew.dealing import Dealer
 from trainera.crew.joined_rows import JOINED_ROWS
+from trainera.crew.lists import watched
 from trainera.crew.looking import Look
 from trainera.crew.rows import Cutter, duplicate, row_count
 from trainera.crew.sameness import COMPARED_STEPS, same_for_all
@@ -112,6 +113,8 @@ class Pass:
         JOINED_ROWS.begin()
         if self._opened:
             self._look.begin(step.whole, step.mine)
+        if self._values._watches_lists:
+            batch = watched(batch)
         return self._look.mark(batch)
 
     def _open(self, caller: Any) -> None:

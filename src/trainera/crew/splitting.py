@@ -17,20 +17,27 @@ from trainera.crew.streams import STREAMS
 
 
 def split(
-    loader: Any, *, skip_empty: bool = False, collate_first: bool = False, per_worker: bool = False
+    loader: Any,
+    *,
+    skip_empty: bool = False,
+    collate_first: bool = False,
+    watch_lists: bool = False,
+    per_worker: bool = False,
 ) -> Shared:
     """The loader, or what else gives batches, sharing every batch among the workers.
 
     skip_empty: a worker without a sample of a batch skips the step, instead of computing with a
     stand-in at weight 0. Right where nothing in the loop waits for the other workers.
     collate_first: collate the whole batch, then cut; for a collate_fn that looks across samples.
+    watch_lists: fields that are lists must not be joined or repeated, which differs for slices.
     per_worker: a step takes as many of the loader's batches as there are workers.
     """
     if isinstance(loader, Split | OwnBatches):
         return loader
     if not isinstance(loader, DataLoader):
-        return OwnBatches(loader, skip_empty)
-    return Split(grown(loader) if per_worker else loader, skip_empty, collate_first)
+        return OwnBatches(loader, skip_empty, watch_lists)
+    grows = grown(loader) if per_worker else loader
+    return Split(grows, skip_empty, collate_first, watch_lists)
 
 
 def whole(loader: Any) -> "WholeLoader":
@@ -96,10 +103,13 @@ class WholeLoader:
 class Split(Shared):
     """A loader whose batches are shared; all else is as the loader it was made of."""
 
-    def __init__(self, loader: DataLoader[Any], skip_empty: bool, collate_first: bool) -> None:
+    def __init__(
+        self, loader: DataLoader[Any], skip_empty: bool, collate_first: bool, watch_lists: bool
+    ) -> None:
         super().__init__()
         self._loader = loader
         self._skip_empty = skip_empty
+        self._watches_lists = watch_lists
         self._inner: DataLoader[Any] | None = None
         self._sampler: SliceSampler | None = None
         self._cutter: Cutter | None = None

@@ -11,6 +11,9 @@ class StepValues:
     gets exactly the sequential gradient when a mean-reduced loss is multiplied by k * N / n.
     """
 
+    _watches_lists = False
+    """Whether lists of its batches must not be joined or repeated."""
+
     def __init__(self) -> None:
         self._share: float = 1.0
         self.too_few: int = 0

@@ -12,6 +12,7 @@ from typing import Any
 
 from trainera.crew.joined_rows import JOINED_ROWS
 from trainera.crew.layouts import LAYOUTS
+from trainera.crew.lists import watched
 from trainera.crew.looking import Look
 from trainera.crew.own_batches import RowCutter
 from trainera.crew.passes import pause_passes
@@ -113,7 +114,7 @@ class Steps(Shared):
         start, stop = self._start, self._start + mine
         if not mine:  # it takes part at weight 0, because the others wait for it
             start, stop = 0, min(2, whole)
-        return self._look.mark(self._cutter.cut(batch, whole, start, stop))
+        return self._look.mark(watched(self._cutter.cut(batch, whole, start, stop)))
 
     def _begin_batch(self, batch: Any) -> None:
         whole = row_count(batch)

@@ -248,6 +248,8 @@ class Facts:
     optimizers: dict[ast.AST, Nodes] = field(default_factory=dict)
     grads: dict[Key, tuple[Spot, Nodes]] = field(default_factory=dict)
     """Where the gradients of parameters are read, and of which networks."""
+    lists: dict[Key, Nodes] = field(default_factory=dict)
+    """Loaders, of whose batches a field that may be a list is computed with as a tensor."""
     unlike: set[Key] = field(default_factory=set)
     """Networks that are given slices while they train."""
     unclear: dict[ast.AST, Spot] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from trainera.read.batches.handmade import gives_structure
 from trainera.read.facts import LoaderFact
 from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
-from trainera.read.values import PLAIN, Dictionary, Items, Loader, Nodes, Shard, Value
+from trainera.read.values import PLAIN, Answer, Dictionary, Items, Loader, Nodes, Shard, Value
 from trainera.read.values.contents import holds_share
 
 
@@ -51,4 +51,4 @@ def _rows_of(batch: Value, loaders: Nodes, nested: bool) -> Value:
         return replace(
             batch, items=tuple((key, _rows_of(item, loaders, False)) for key, item in batch.items)
         )
-    return Shard(loaders, nested=nested)
+    return Shard(loaders, nested=nested, listed=Answer.MAYBE)

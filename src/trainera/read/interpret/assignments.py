@@ -11,6 +11,7 @@ from trainera.read.source.lifetimes import made_here
 from trainera.read.source.syntax import entry
 from trainera.read.values import (
     PLAIN,
+    Answer,
     Class,
     Const,
     Count,
@@ -118,6 +119,8 @@ class Assignments(MachinePart):
         if isinstance(target, ast.Subscript):
             self.machine.writes.written(target, frame)
         loop = self.path.open_loops[-1] if self.path.open_loops else None
+        if self._joins_lists(node, type(op).__name__, before, value, target, frame):
+            return
         if not holds_share(value) and not holds_share(before):
             self.assign(target, _after_update(before, value), frame, expression)
             return
@@ -166,6 +169,26 @@ class Assignments(MachinePart):
                 return
         self.assign(target, PLAIN, frame)
         self.machine.gathering.evaluate(expression, frame)
+
+    def _joins_lists(
+        self,
+        node: ast.stmt,
+        operator: str,
+        before: Value,
+        value: Value,
+        target: ast.expr,
+        frame: Frame,
+    ) -> bool:
+        """``names *= 2``: a list of rows is repeated or joined where it stands."""
+        if not isinstance(before, Shard):
+            return False  # a list of the script's own, which rows are added to
+        listed = self.machine.operators.may_be_list(operator, before, value)
+        if listed is Answer.MAYBE:
+            self.notes.may_be_lists(target, frame, before, value)
+        if listed is Answer.YES:
+            self.notes.trouble("metrics", "changed-copy", node, frame, before.loaders)
+            self.assign(target, Lost(before.loaders, "it is a list of rows"), frame)
+        return listed is Answer.YES
 
     def assign(
         self, target: ast.expr, value: Value, frame: Frame, expression: ast.expr | None = None

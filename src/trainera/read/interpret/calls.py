@@ -26,12 +26,43 @@ from trainera.read.values.join import element, join
 from trainera.read.values.records import as_record
 
 
+def any_argument(keywords: dict[str, Value]) -> Value | None:
+    """What a parameter may get by `*values` or `**values`, where that is not known by its name."""
+    given = [keywords["*"]] if "*" in keywords else []
+    if "**" in keywords:
+        spread = keywords["**"]
+        if isinstance(spread, Shard) and spread.nested:  # a dictionary of a batch's parts
+            given.append(replace(spread, nested=False))
+        else:
+            given.append(element(spread))
+    return reduce(join, given) if given else None
+
+
 class Calls(MachinePart):
     """Calls, by what is called, and their arguments."""
 
     def arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Value], dict[str, Value]]:
+        """By position and by name; `**` stands for what there is under names that are not known."""
+        positional, keywords, _ = self._arguments(node, frame)
+        return positional, keywords
+
+    def own_arguments(self, node: ast.Call, frame: Frame) -> tuple[list[Value], dict[str, Value]]:
+        """The same for code of the script's own, of which every parameter counts.
+
+        From `*values` on it is not known which parameter gets what: each may get any of them (`*`).
+        """
+        positional, keywords, place = self._arguments(node, frame)
+        if place is None:
+            return positional, keywords
+        return positional[:place], keywords | {"*": reduce(join, positional[place:])}
+
+    def _arguments(
+        self, node: ast.Call, frame: Frame
+    ) -> tuple[list[Value], dict[str, Value], int | None]:
+        """By position, by name, and from which place on their number is not known, if it is not."""
         given = self.program.partials.get(node)
         positional: list[Value] = list(given.positional) if given is not None else []
+        place = None
         for argument in node.args:
             value = self.machine.eval(
                 argument.value if isinstance(argument, ast.Starred) else argument, frame
@@ -41,8 +72,11 @@ class Calls(MachinePart):
             elif isinstance(argument, ast.Starred) and isinstance(value, Shard) and value.nested:
                 room = self._parameters(node, frame) - len(positional)
                 positional.extend([replace(value, nested=False)] * max(room, 1))
+            elif isinstance(argument, ast.Starred):
+                place = len(positional) if place is None else place
+                positional.append(element(value))
             else:
-                positional.append(element(value) if isinstance(argument, ast.Starred) else value)
+                positional.append(value)
         keywords: dict[str, Value] = dict(given.keywords) if given is not None else {}
         for keyword in node.keywords:
             value = self.machine.eval(keyword.value, frame)
@@ -52,7 +86,7 @@ class Calls(MachinePart):
                 keywords |= dict(value.items)
             else:
                 keywords["**"] = value  # there may be anything
-        return positional, keywords
+        return positional, keywords, place
 
     def _parameters(self, node: ast.Call, frame: Frame) -> int:
         """How many arguments a function or network of the script's own takes; else one."""
@@ -133,7 +167,7 @@ class Calls(MachinePart):
 
     def instantiate(self, cls: Class, node: ast.Call, frame: Frame) -> Value:
         bases = self.machine.objects.base_names(cls)
-        positional, keywords = self.arguments(node, frame)
+        positional, keywords = self.own_arguments(node, frame)
         own = isinstance(self.machine.objects.attribute(cls, "__init__"), Function)
         if not own and (frame.policy.assumes_rows or "typing.NamedTuple" in bases):
             record = as_record(field_names(cls.node), positional, keywords)
@@ -156,12 +190,13 @@ class Calls(MachinePart):
             if self.path.last_call in self.program.endless:
                 self.machine.functions.never_return(frame)
         else:
+            anything = any_argument(keywords)
             for statement in cls.node.body:  # a dataclass: its fields are its arguments
                 if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
                     name = statement.target.id
                     value = keywords.get(name)
-                    if value is None and positional:
-                        value = positional.pop(0)
+                    if value is None:
+                        value = positional.pop(0) if positional else anything
                     self.machine.objects.set_attribute(
                         cls, name, value if value is not None else PLAIN
                     )

@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import replace
+from functools import reduce
 
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
@@ -11,16 +12,18 @@ from trainera.read.values import (
     UNKNOWN_YET,
     BatchIterable,
     Dictionary,
+    Gathered,
     HashOrdered,
     Items,
     Loader,
     Many,
     PerWorker,
     Shard,
+    Share,
     Value,
 )
 from trainera.read.values.contents import holds_share
-from trainera.read.values.join import element, loaders_of
+from trainera.read.values.join import element, join, loaders_of
 
 
 class Comprehensions(MachinePart):
@@ -29,11 +32,15 @@ class Comprehensions(MachinePart):
     def dictionary(self, node: ast.Dict, frame: Frame) -> Value:
         items: dict[str, Value] = {}
         known = True
+        others: list[Value] = []
         for key, expression in zip(node.keys, node.values, strict=True):
             value = self.machine.eval(expression, frame)
-            if key is None:
-                known = known and isinstance(value, Dictionary)
-                items |= dict(value.items) if isinstance(value, Dictionary) else {}
+            if key is None and isinstance(value, Dictionary):
+                items |= dict(value.items)
+            elif key is None:
+                known = False
+                if holds_share(value) or isinstance(value, Gathered):
+                    others.append(value if isinstance(value, Share) else element(value))
             elif isinstance(key, ast.Constant) and isinstance(key.value, str):
                 items[key.value] = value
             else:
@@ -41,6 +48,8 @@ class Comprehensions(MachinePart):
                 known = False
                 if holds_share(value):
                     self.machine.gathering.gather(expression, value, frame)
+        if others:  # of whatever keys
+            return Many(reduce(join, [*others, *items.values()]))
         return Dictionary(tuple(items.items())) if known or items else PLAIN
 
     def _tests(self, generator: ast.comprehension, frame: Frame) -> list[tuple[ast.expr, Value]]:

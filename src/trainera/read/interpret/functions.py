@@ -2,7 +2,9 @@
 
 import ast
 from dataclasses import replace
+from functools import reduce
 
+from trainera.read.interpret.calls import any_argument
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.policy import NETWORK, STRICT, Policy
 from trainera.read.interpret.state import Frame
@@ -26,6 +28,7 @@ from trainera.read.values import (
     Value,
 )
 from trainera.read.values.contents import first_share, flat, holds_share
+from trainera.read.values.join import element, join
 
 MAX_DEPTH = 40
 MAX_RECURSION = 2
@@ -36,7 +39,7 @@ class Functions(MachinePart):
     """Calls of the script's own functions."""
 
     def call(self, function: Function, node: ast.Call, frame: Frame) -> Value:
-        positional, keywords = self.machine.calls.arguments(node, frame)
+        positional, keywords = self.machine.calls.own_arguments(node, frame)
         policy = NETWORK if isinstance(function.bound, Network) else frame.policy
         shares = [value for value in (*positional, *keywords.values()) if holds_share(value)]
         figures = all(isinstance(value, Mean | Sum | Count | Lost) for value in shares)
@@ -206,18 +209,32 @@ class Functions(MachinePart):
             callee.env[name] = replace(given, born=None) if isinstance(given, Items) else given
         for name, value in zip(names, values, strict=False):
             callee.env[name] = value
-        rest = dict(keywords)
-        batch = rest.get("**")
-        if isinstance(batch, Shard) and batch.nested:  # a dictionary of a batch's parts
-            for name in names[len(values) :]:
-                callee.env[name] = replace(batch, nested=False)
+        anything = any_argument(keywords)
+        rest = {name: value for name, value in keywords.items() if name not in ("*", "**")}
+        if anything is not None:
+            by_name = [one.arg for one in spec.kwonlyargs] if "**" in keywords else []
+            for name in (*names[len(values) :], *by_name):
+                if name not in rest:
+                    own = callee.env[name] if name in defaults else None
+                    callee.env[name] = join(own, anything)
         for name in list(rest):
             if name in callee.env:
                 callee.env[name] = rest.pop(name)
         if spec.vararg is not None:
-            callee.env[spec.vararg.arg] = Items(tuple(values[len(names) :]))
+            more = values[len(names) :]
+            callee.env[spec.vararg.arg] = (
+                Many(reduce(join, [*more, keywords["*"]]))
+                if "*" in keywords
+                else Items(tuple(more))
+            )
         if spec.kwarg is not None:
-            callee.env[spec.kwarg.arg] = Dictionary(tuple(rest.items()))
+            spread = keywords.get("**")
+            if spread is None or (not holds_share(spread) and spread == PLAIN):
+                callee.env[spec.kwarg.arg] = Dictionary(tuple(rest.items()))
+            else:
+                callee.env[spec.kwarg.arg] = (
+                    Many(reduce(join, [*rest.values(), element(spread)])) if rest else spread
+                )
 
 
 def any_number(value: Value) -> Value:

@@ -11,6 +11,7 @@ from trainera.read.source.file import SourceFile
 from trainera.read.source.syntax import parts_of
 from trainera.read.values import (
     PLAIN,
+    Answer,
     Blend,
     Count,
     Dictionary,
@@ -164,8 +165,9 @@ def how_to_gather(value: Value) -> str | None:
     if isinstance(value, Shard) and value.dim == 0 and value.parts == 1:
         return "gather_picked" if value.ragged else "gather"
     if isinstance(value, Items):
+        lists = any(isinstance(item, Shard) and item.listed is Answer.YES for item in value.items)
         methods = {how_to_gather(item) for item in value.items}
-        return "gather" if methods == {"gather"} else None
+        return "gather" if methods == {"gather"} and not lists else None
     return None
 
 

@@ -25,7 +25,7 @@ from trainera.read.facts import (
 )
 from trainera.read.interpret.state import Frame, Path
 from trainera.read.source.file import SourceFile
-from trainera.read.values import Nodes
+from trainera.read.values import Nodes, Shard, Value
 
 Record = TypeVar("Record")
 
@@ -110,6 +110,7 @@ class Notes:
         self.weighed: Records[Weighed] = Records("weighed")
         self.first_batches: Records[FirstBatch] = Records("first_batches")
         self.grads: Records[tuple[Spot, Nodes]] = Records("grads")
+        self.lists: Records[Nodes] = Records("lists")
         self.cuts = Spots("cuts")
         self.bare = Spots("bare")
         self.through = Spots("through")
@@ -221,6 +222,11 @@ class Notes:
     def unsure_of(self, node: ast.expr, frame: Frame) -> None:
         """Inside a network: whether rows are combined is tried when it runs."""
         self.unsure.mark(node, frame, ast.unparse(node))
+
+    def may_be_lists(self, node: ast.expr, frame: Frame, *values: Value) -> None:
+        """Tensors are computed with here; lists among the batch's fields would be joined."""
+        shards = [value for value in values if isinstance(value, Shard)]
+        self.lists.set(node, frame, frozenset().union(*(shard.loaders for shard in shards)))
 
     def trouble(
         self, rule: str, code: str, node: ast.AST, frame: Frame, loaders: Nodes, **details: str

@@ -14,6 +14,7 @@ from trainera.read.source.syntax import is_factor
 from trainera.read.values import (
     PLAIN,
     UNKNOWN_YET,
+    Answer,
     Blend,
     Const,
     Count,
@@ -38,7 +39,7 @@ from trainera.read.values import (
     Value,
     compatibility,
 )
-from trainera.read.values.contents import flat, holds_share
+from trainera.read.values.contents import first_share, flat, holds_share
 from trainera.read.values.gathered import gathered_of, row_by_row
 from trainera.read.values.join import element, join
 
@@ -67,7 +68,10 @@ class Operators(MachinePart):
                 self.machine.gathering.gather(node, value, frame)
         if operator == "BitOr" and type(left) is type(right) is Dictionary:
             return Dictionary(tuple((dict(left.items) | dict(right.items)).items()))
-        made = self._of_containers(operator, (left_node, left), (right_node, right), frame)
+        sides = ((left_node, left), (right_node, right))
+        made = self._of_containers(operator, *sides, frame)
+        if made is None:
+            made = self._of_lists(operator, *sides, frame)
         if made is not None:
             return made
         self.machine.agreement.needed_by_all(left_node, (left, right), frame)
@@ -133,6 +137,37 @@ class Operators(MachinePart):
         return gathered_of(
             *(self.machine.gathering.gather(node, value, frame) for node, value in sides)
         )
+
+    def _of_lists(
+        self,
+        operator: str,
+        one: tuple[ast.expr, Value],
+        other: tuple[ast.expr, Value],
+        frame: Frame,
+    ) -> Value | None:
+        """``labels.tolist() * 2``, ``names + names``: lists are repeated and joined, not computed.
+
+        What may be a list or a tensor is taken for a tensor; its loader watches it as it runs.
+        """
+        listed = self.may_be_list(operator, one[1], other[1])
+        if listed is Answer.MAYBE:
+            self.notes.may_be_lists(one[0], frame, one[1], other[1])
+        if listed is not Answer.YES:
+            return None
+        if not frame.policy.gathers:
+            return Lost(first_share(Items((one[1], other[1]))).loaders, "it is a list of rows")
+        return gathered_of(
+            *(self.machine.gathering.gather(node, value, frame) for node, value in (one, other))
+        )
+
+    @staticmethod
+    def may_be_list(operator: str, left: Value, right: Value) -> Answer:
+        """Whether an operator is one of lists, where it would not compute entry by entry."""
+        pairs = ((left, right), (right, left))
+        answers = {_repeats_or_joins(operator, *pair) for pair in pairs}
+        if operator == "Mod" and isinstance(left, Const) and isinstance(left.value, str):
+            return Answer.YES if holds_share(right) else Answer.NO
+        return next((one for one in (Answer.YES, Answer.MAYBE) if one in answers), Answer.NO)
 
     def _rows_with_figure(
         self,
@@ -250,7 +285,9 @@ class Operators(MachinePart):
         )
         if lost:
             return lost
-        if shards and not others and not met and not isinstance(node.ops[0], ast.In | ast.NotIn):
+        among = isinstance(node.ops[0], ast.In | ast.NotIn)
+        lists = any(shard.listed is Answer.YES for shard in shards)  # compared as a whole
+        if shards and not others and not met and not among and not lists:
             combined = elementwise.combine(shards, values)
             if isinstance(combined, Shard):
                 return figures.without_gradient(replace(combined, mask=True))
@@ -261,7 +298,9 @@ class Operators(MachinePart):
             return PerWorker(ALONE)
         if frame.policy.assumes_rows and others:
             return Lost(others[0].loaders, "it is a comparison of figures of a slice")
-        numbers = all(isinstance(value, Mean | Sum | Count) for value in others)
+        numbers = not (among or lists) and all(
+            isinstance(value, Mean | Sum | Count) for value in others
+        )
         rows = elementwise.combine(shards, values) if shards and numbers and not met else None
         rows = rows if isinstance(rows, Shard) else None
         made = [
@@ -269,7 +308,7 @@ class Operators(MachinePart):
             for part, value in zip(nodes, values, strict=True)
             if rows is None or value not in shards
         ]
-        if rows is not None and not isinstance(node.ops[0], ast.In | ast.NotIn):
+        if rows is not None:
             # Each row against a figure of the whole batch.
             return figures.without_gradient(replace(rows, mask=True))
         own = gathered_of(*made)
@@ -278,6 +317,18 @@ class Operators(MachinePart):
     def combines(self, node: ast.AST, loaders: Nodes, frame: Frame) -> None:
         """A network is seen to combine rows of the batch."""
         self.notes.trouble("network", "combines-samples", node, frame, loaders)
+
+
+def _repeats_or_joins(operator: str, one: Value, other: Value) -> Answer:
+    """Whether `one` is a list of rows that meets what a list can be added to or multiplied with."""
+    if operator not in ("Add", "Mult") or not isinstance(one, Shard):
+        return Answer.NO
+    if isinstance(other, Shard) and other.listed is Answer.NO:
+        return Answer.NO  # tensors and arrays compute with lists, or raise an error
+    if isinstance(other, Const) and other.value is not None:
+        whole = isinstance(other.value, int)
+        return one.listed if operator == "Mult" and whole else Answer.NO
+    return one.listed
 
 
 def _of_numbers(value: Value) -> bool:

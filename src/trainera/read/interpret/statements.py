@@ -135,6 +135,8 @@ class Statements(MachinePart):
                 owner = self.machine.eval(target.value, frame)
                 name = "__delattr__" if isinstance(target, ast.Attribute) else "__delitem__"
                 self.machine.special.ask(owner, name, [PLAIN], frame)
+                if isinstance(target, ast.Subscript):
+                    self.machine.writes.written(target, frame)
 
     def do_assert(self, node: ast.Assert, frame: Frame) -> None:
         exact = any(isinstance(part, ast.Eq) for part in ast.walk(node.test))

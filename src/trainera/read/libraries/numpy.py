@@ -27,11 +27,12 @@ NUMPY.add(
 NUMPY.add("where", elementwise.chosen, "condition, input=None, other=None", keeps_rows=True)
 NUMPY.add(
     "array asarray ascontiguousarray asanyarray copy astype float16 float32 float64 int8 int16 "
-    "int32 int64 uint8 tolist",
+    "int32 int64 uint8",
     elementwise.as_array,
     keeps_mask=True,
     keeps_rows=True,
 )
+NUMPY.add("tolist", elementwise.as_array, gives_list=True, keeps_rows=True)
 NUMPY.add("zeros_like ones_like empty_like full_like", elementwise.alike, keeps_rows=True)
 
 NUMPY.add(

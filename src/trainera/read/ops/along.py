@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from trainera.read.ops.elementwise import combine
-from trainera.read.ops.layout import Answer, named, touches
+from trainera.read.ops.layout import named, touches
 from trainera.read.ops.outcome import MIXED, UNKNOWN, Mixed, Outcome, made_of, unless_mixed
 from trainera.read.ops.reductions import several
 from trainera.read.ops.signature import ALL, Bound
-from trainera.read.values import Const, Items, Shard
+from trainera.read.values import Answer, Const, Items, Shard
 
 
 def along(parameter: str = "dim", *, gives: int = 1) -> Callable[[Bound], Outcome]:

@@ -9,10 +9,10 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from trainera.read.ops.layout import Answer, at, from_end, is_batch
+from trainera.read.ops.layout import at, from_end, is_batch
 from trainera.read.ops.outcome import MIXED, UNKNOWN, Mixed, Outcome
 from trainera.read.ops.signature import Bound
-from trainera.read.values import Const, Gathered, LibraryObject, Shard, Value
+from trainera.read.values import Answer, Const, Gathered, LibraryObject, Shard, Value
 from trainera.read.values.base import changed
 
 SIZED = {"zeros", "ones", "full", "rand", "randn", "empty", "randint"}
@@ -39,6 +39,7 @@ def combine(shards: Sequence[Shard], operands: Iterable[Value] = ()) -> Shard | 
         nested=any(shard.nested for shard in shards),
         array=all(shard.array for shard in shards),
         mask=False,
+        listed=Answer.NO,
     )
     ends = {from_end(shard) for shard in shards}
     fronts = {shard.dim for shard in shards}

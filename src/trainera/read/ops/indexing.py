@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from trainera.read.ops.layout import Answer, at, is_batch
+from trainera.read.ops.layout import at, is_batch
 from trainera.read.ops.outcome import MIXED, UNKNOWN, Outcome
 from trainera.read.ops.signature import number_of
 from trainera.read.values import (
     PLAIN,
+    Answer,
     Const,
     Count,
     Items,
@@ -52,7 +53,8 @@ def index(shard: Shard, keys: Sequence[Key]) -> Outcome:
         return replace(shard, nested=False)
     if shard.nested and len(keys) == 1 and number_of(first) is not None:
         return replace(shard, nested=False)
-    shard = replace(shard, nested=False)
+    listed = shard.listed if len(keys) == 1 and keys[0].everything else Answer.NO
+    shard = replace(shard, nested=False, listed=listed)
     if isinstance(first, Shard):
         return _by_rows(shard, first, keys[1:])
     if any(isinstance(key.value, Shard) for key in keys):

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from trainera.read.ops.elementwise import combine, rank_of
-from trainera.read.ops.layout import Answer, at, is_batch, with_new
+from trainera.read.ops.layout import at, is_batch, with_new
 from trainera.read.ops.outcome import UNKNOWN, Outcome
 from trainera.read.ops.reshaping import lifted
 from trainera.read.ops.signature import Bound
-from trainera.read.values import Gathered, Items, Many, Mean, Shard, Share, Sum, Value
+from trainera.read.values import Answer, Gathered, Items, Many, Mean, Shard, Share, Sum, Value
 
 
 def listed(value: Value) -> tuple[list[Value], bool]:

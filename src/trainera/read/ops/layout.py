@@ -7,18 +7,9 @@ is answered by YES, NO or MAYBE, and MAYBE never passes for NO.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from enum import Enum
 
-from trainera.read.values import Shard
+from trainera.read.values import Answer, Shard
 from trainera.read.values.base import changed
-
-
-class Answer(Enum):
-    """Whether a dimension is that of the batch."""
-
-    YES = "yes"
-    NO = "no"
-    MAYBE = "maybe"
 
 
 def from_end(shard: Shard) -> int | None:

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from trainera.read.ops.elementwise import combine, has_rows, rank_of
-from trainera.read.ops.layout import Answer, at, from_end, is_batch, without
+from trainera.read.ops.layout import at, from_end, is_batch, without
 from trainera.read.ops.outcome import MIXED, UNKNOWN, Outcome, unless_mixed
 from trainera.read.ops.signature import Bound
-from trainera.read.values import Const, Items, LibraryObject, Shard, Sum, Value
+from trainera.read.values import Answer, Const, Items, LibraryObject, Shard, Sum, Value
 
 
 def matmul(call: Bound) -> Outcome:

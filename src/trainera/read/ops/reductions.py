@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from trainera.read.ops.elementwise import combine, rank_of
-from trainera.read.ops.layout import Answer, at, named, side, touches, with_new, without
+from trainera.read.ops.layout import at, named, side, touches, with_new, without
 from trainera.read.ops.outcome import (
     FIGURE,
     MIXED,
@@ -19,7 +19,7 @@ from trainera.read.ops.outcome import (
     unless_mixed,
 )
 from trainera.read.ops.signature import ALL, Bound
-from trainera.read.values import Const, Count, Items, LibraryObject, Mean, Shard, Sum, Value
+from trainera.read.values import Answer, Const, Count, Items, LibraryObject, Mean, Shard, Sum, Value
 
 Over = Callable[[Shard], Value | None]
 

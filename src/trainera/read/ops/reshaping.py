@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from trainera.read.ops.layout import (
-    Answer,
     at,
     from_end,
     is_batch,
@@ -16,7 +15,7 @@ from trainera.read.ops.layout import (
 )
 from trainera.read.ops.outcome import MIXED, UNKNOWN, Outcome
 from trainera.read.ops.signature import ALL, Bound, number_of
-from trainera.read.values import PLAIN, Count, Items, Many, Shard, Share, Value
+from trainera.read.values import PLAIN, Answer, Count, Items, Many, Shard, Share, Value
 
 Rule = Callable[[Bound], Outcome]
 

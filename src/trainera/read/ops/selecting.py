@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from trainera.read.ops.elementwise import combine, rank_of
-from trainera.read.ops.layout import Answer, at, from_end, is_batch
+from trainera.read.ops.layout import at, from_end, is_batch
 from trainera.read.ops.outcome import MIXED, UNKNOWN, Outcome
 from trainera.read.ops.signature import Bound
-from trainera.read.values import Const, LibraryObject, Shard, Value
+from trainera.read.values import Answer, Const, LibraryObject, Shard, Value
 
 
 def along_rows(index: str, *values: str) -> Callable[[Bound], Outcome]:

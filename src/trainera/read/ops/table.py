@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from trainera.read.ops.outcome import UNKNOWN, Mixed, Outcome, made_of
 from trainera.read.ops.signature import Bound, signature
 from trainera.read.values import (
+    Answer,
     Const,
     Count,
     Items,
@@ -44,6 +45,8 @@ class Operation:
     """Also of sums or means of the slice."""
     to_size: bool = False
     """What is no part of a batch can be made to as many rows."""
+    gives_list: bool = False
+    """Of Python's, which is no tensor any more."""
     keeps_rows: bool = False
     """Of the whole batch it gives as many rows as it is given."""
 
@@ -89,7 +92,9 @@ class Operation:
             return replace(result, element=self._finished(result.element, masks, models))
         if isinstance(result, Shard):
             mask = self.mask or (self.keeps_mask and masks)
-            return changed(result, mask=mask, models=models)
+            listed = Answer.YES if self.gives_list else Answer.NO
+            array = result.array and not self.gives_list
+            return changed(result, mask=mask, models=models, listed=listed, array=array)
         return changed(result, models=models) if isinstance(result, Share) else result
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from trainera.read.ops.layout import Answer, at, is_batch, named, side, touches, with_new, without
+from trainera.read.ops.layout import at, is_batch, named, side, touches, with_new, without
 from trainera.read.ops.outcome import MIXED, UNKNOWN, Outcome, unless_mixed
 from trainera.read.ops.reshaping import Rule, sharded
 from trainera.read.ops.signature import Bound
-from trainera.read.values import Shard
+from trainera.read.values import Answer, Shard
 
 
 def _turn(shard: Shard, one: int | None, other: int | None) -> Outcome:

@@ -2,6 +2,7 @@
 
 import ast
 from dataclasses import dataclass, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -9,6 +10,14 @@ if TYPE_CHECKING:
 
 Nodes = frozenset[ast.AST]
 NOBODY: Nodes = frozenset()
+
+
+class Answer(Enum):
+    """What can be told before the script runs; MAYBE never passes for NO."""
+
+    YES = "yes"
+    NO = "no"
+    MAYBE = "maybe"
 
 
 @dataclass(frozen=True)

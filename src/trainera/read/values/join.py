@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from trainera.read.values import (
     PLAIN,
+    Answer,
     BatchIterable,
     Choice,
     Class,
@@ -218,6 +219,7 @@ def _join_shares(left: Value, right: Value) -> Value:
             array=left.array and right.array,
             parts=left.parts,
             mask=left.mask and right.mask,
+            listed=left.listed if left.listed is right.listed else Answer.MAYBE,
             models=models,
         )
     values = {type(value) for value in both}

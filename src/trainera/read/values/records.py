@@ -10,7 +10,7 @@ def as_record(
     names: Sequence[str], positional: Sequence[Value], keywords: dict[str, Value]
 ) -> Record | None:
     """What is put together of a batch's values, if it is known under which names."""
-    if len(positional) > len(names) or "**" in keywords:
+    if len(positional) > len(names) or {"*", "**"} & keywords.keys():
         return None
     items = dict(zip(names, positional, strict=False)) | keywords
     if not any(holds_share(value) for value in items.values()):

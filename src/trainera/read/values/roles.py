@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from trainera.read.values.base import Nodes, Opaque, Value
+from trainera.read.values.base import Answer, Nodes, Opaque, Value
 from trainera.read.values.code import Class
 from trainera.read.values.shares import Shard
 
@@ -83,7 +83,7 @@ class Loader(Opaque):
     origins: Nodes
 
     def iterate(self) -> tuple[Value, ...]:
-        return (Shard(self.origins, nested=True),)
+        return (Shard(self.origins, nested=True, listed=Answer.MAYBE),)
 
 
 @dataclass(frozen=True)

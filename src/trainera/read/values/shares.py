@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from trainera.read.values.base import PLAIN, Nodes, Value
+from trainera.read.values.base import PLAIN, Answer, Nodes, Value
 
 if TYPE_CHECKING:
     from trainera.read.interpret.site import Site
@@ -52,6 +52,8 @@ class Shard(Share):
     """True or false for each entry: as an index it picks rows, whereas numbers point to rows."""
     array: bool = False
     """It is an array of numpy's."""
+    listed: Answer = Answer.NO
+    """Whether it is a list or tuple of Python's, which `+` joins and `*` repeats."""
 
     def __post_init__(self) -> None:
         """What is known of the dimensions is said in one way only."""

@@ -16,7 +16,10 @@ weighted, subset, custom, batch sampler.
 sample of the last, short batch skips it. In training it takes part with weight 0 instead, because
 the others wait for it. `collate_first=True` is added where the script makes batches by a function
 of its own that may look at several samples, e.g. to pad them: the batch is then made as a whole
-before it is cut.
+before it is cut. `watch_lists=True` is added where a field of the batch is added to something or
+multiplied by a whole number, straight as it comes from the loader: a tensor computes entry by
+entry, but a list of Python's (names, numbers) is joined or repeated, and that of a slice is not a
+slice of that. If it is a list, the run ends there.
 
 With `--batch per-worker` every worker reads a batch of its own (`per_worker=True`): a step takes N
 batches of the script's at once, and an epoch has as many fewer steps.
@@ -103,6 +106,7 @@ ROW_BY_ROW = {
 def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Finding]:
     skippable = loaders_that_skip(facts)
     used = frozenset().union(*(loop.loaders for loop in facts.loops.values()))
+    watched = frozenset().union(*facts.lists.values())
     for node, loader in facts.loaders.items():
         if node not in used:
             if not loader.ordered:
@@ -123,6 +127,9 @@ def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Findin
         if node in skippable:
             options_text += ", skip_empty=True"
             extra += "; a worker without a sample of the last batch skips it"
+        if node in watched:
+            options_text += ", watch_lists=True"
+            extra += "; a field that is added to or multiplied must be a tensor, no list"
         reason = (
             "each worker reads its slice of every batch; batches, order and steps stay the same"
         )

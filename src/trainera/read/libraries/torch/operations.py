@@ -73,12 +73,13 @@ TORCH.add(
     keeps_rows=True,
 )
 TORCH.add(
-    "numpy from_numpy detach tolist",
+    "numpy from_numpy detach",
     elementwise.moved,
     keeps_mask=True,
     ends_gradient=True,
     keeps_rows=True,
 )
+TORCH.add("tolist", elementwise.moved, gives_list=True, ends_gradient=True, keeps_rows=True)
 TORCH.add("byte char int long short", elementwise.moved, ends_gradient=True, keeps_rows=True)
 TORCH.add("bool", elementwise.moved, mask=True, ends_gradient=True, keeps_rows=True)
 # Drawn for each entry, from the worker's own numbers.

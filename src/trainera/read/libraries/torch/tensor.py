@@ -14,6 +14,7 @@ from trainera.read.ops.outcome import UNKNOWN, Figure, Mixed, Outcome, leaves_ro
 from trainera.read.ops.table import Operation
 from trainera.read.values import (
     PLAIN,
+    Answer,
     Const,
     Count,
     Gathered,
@@ -304,8 +305,11 @@ class Tensors(Library):
             return part
         if name == "size" and isinstance(owner, Shard):
             return self._size(node, owner, positional or list(keywords.values()), frame)
+        if isinstance(owner, Shard) and owner.listed is Answer.MAYBE and name == "copy":
+            return owner  # of an array, or of a list
         array = isinstance(owner, Shard) and owner.array
-        known = method(name, array=array)
+        listed = isinstance(owner, Shard) and owner.listed is Answer.YES
+        known = None if listed else method(name, array=array)
         outcome = self._outcome(known, name, [owner, *positional], keywords)
         in_place = name.endswith("_") and not name.endswith("__")
         if in_place and isinstance(outcome, Shard) and isinstance(owner, Shard):
