@@ -6,6 +6,7 @@ import pytest
 
 from trainera.read.values import (
     PLAIN,
+    Answer,
     BatchIterable,
     Const,
     Count,
@@ -195,7 +196,7 @@ def test_zero(kind: Value | None, zero: bool) -> None:
 @pytest.mark.parametrize(
     ("kind", "inside"),
     [
-        (Loader(L), Shard(L, nested=True)),
+        (Loader(L), Shard(L, nested=True, listed=Answer.MAYBE)),
         (BatchIterable(L, MEAN), MEAN),
         (Many(SUM), SUM),
         (Items((MEAN, MEAN)), MEAN),

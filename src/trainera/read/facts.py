@@ -26,6 +26,8 @@ class LoaderFact:
     """Its own way of making a batch of samples, if it has one."""
     ordered: bool
     """Neither shuffled nor sampled: any process would read it in the same order."""
+    tensors: bool = False
+    """All fields of its batches are tensors for certain, none is a list."""
     own: bool = False
     """It is none of torch's: the script's own code gives batches (`generators`)."""
 

@@ -4,6 +4,7 @@ import ast
 from dataclasses import replace
 
 from trainera.read.facts import Tally
+from trainera.read.interpret.heap import ANY, key_of
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.ops import figures
@@ -118,6 +119,20 @@ class Assignments(MachinePart):
             return
         if isinstance(target, ast.Subscript):
             self.machine.writes.written(target, frame)
+        self._update(node, target, op, before, value, expression, frame)
+        self._grown(target, type(op).__name__, before, expression, frame)
+
+    def _update(
+        self,
+        node: ast.stmt,
+        target: ast.expr,
+        op: ast.operator,
+        before: Value,
+        value: Value,
+        expression: ast.expr,
+        frame: Frame,
+    ) -> None:
+        """What the target is from now on."""
         loop = self.path.open_loops[-1] if self.path.open_loops else None
         if self._joins_lists(node, type(op).__name__, before, value, target, frame):
             return
@@ -170,6 +185,20 @@ class Assignments(MachinePart):
         self.assign(target, PLAIN, frame)
         self.machine.gathering.evaluate(expression, frame)
 
+    def _grown(
+        self, target: ast.expr, operator: str, before: Value, more: ast.expr, frame: Frame
+    ) -> None:
+        """``rows += more``, ``cfg |= more``, ``total += loss``: what it stands for is changed."""
+        heap = self.machine.heap
+        value = self.machine.gathering.as_noted(more, frame)
+        if isinstance(before, Const):
+            heap.put(before, target, ANY, [], frame)
+        elif isinstance(before, Dictionary) and isinstance(value, Dictionary):
+            for key, item in value.items:
+                heap.put_unnamed(before, key, [item], frame)
+        elif isinstance(before, Items | Many | Dictionary) and operator != "Mult":
+            heap.put_unnamed(before, ANY, [element(value)], frame)
+
     def _joins_lists(
         self,
         node: ast.stmt,
@@ -217,6 +246,9 @@ class Assignments(MachinePart):
             cls = one.cls if isinstance(one, Object | Network) else None
             if isinstance(one, Class | Object):
                 self.machine.writes.leaks(target, target.value, value, frame)
+            if target.attr == "__dict__" and isinstance(one, Object):
+                every = self.machine.objects.all_attributes(one)
+                self.machine.heap.put_unnamed(every, ANY, [element(value)], frame)
             setter = self.machine.objects.setter(one, target.attr)
             if setter is not None:
                 self.machine.functions.run(setter, [value], {}, frame)
@@ -237,15 +269,22 @@ class Assignments(MachinePart):
         if isinstance(owner, Dictionary) and isinstance(target.value, ast.Name):
             key = self.machine.eval(target.slice, frame)
             if isinstance(key, Const) and isinstance(key.value, str):
+                own = made_here(target.value, frame.file)
+                if own or owner.get(key.value) == value:
+                    self.machine.heap.put(owner, target.value, key.value, [value], frame)
                 if owner.get(key.value) == value:
                     return
-                if made_here(target.value, frame.file):
+                if own:
                     items = dict(owner.items) | {key.value: value}
-                    self.machine.names.bind(
-                        target.value.id, Dictionary(tuple(items.items())), frame
-                    )
+                    grown = replace(owner, items=tuple(items.items()))
+                    self.machine.names.bind(target.value.id, grown, frame)
                     return
+        elif isinstance(owner, Const):
+            self.machine.heap.put_unnamed(owner, ANY, [], frame)
         if isinstance(owner, Dictionary) and isinstance(target.value, ast.Attribute):
+            if isinstance(value, ROLES):
+                key = self.machine.eval(target.slice, frame)
+                self.machine.heap.put_unnamed(owner, key_of(key), [value], frame)
             if isinstance(value, ROLES) and self._assign_entry(target, target.value, value, frame):
                 return
         if isinstance(owner, Shard):
@@ -265,22 +304,27 @@ class Assignments(MachinePart):
         self, target: ast.Subscript, owner: Value, value: Value, frame: Frame
     ) -> bool:
         """What a name holds after ``pair[0] = 7``; whether it is a container that is known."""
-        if not isinstance(target.value, ast.Name):
+        key = self.machine.eval(target.slice, frame)
+        spliced = isinstance(target.slice, ast.Slice)
+        given = element(value) if spliced else value
+        if not isinstance(target.value, ast.Name) or spliced:
+            self.machine.heap.put_unnamed(owner, key_of(key), [given], frame)
             return False
         if not holds_share(owner) and not holds_share(value):
+            self.machine.heap.put_unnamed(owner, key_of(key), [given], frame)
             return True
-        key = self.machine.eval(target.slice, frame)
+        self.machine.heap.put(owner, target.value, key_of(key), [given], frame)
         changed: Value
         if isinstance(owner, Items):
             place = at(key, len(owner.items))
             items = list(owner.items)
             if place is not None:
                 items[place] = value
-            changed = Items(tuple(items), owner.born)
+            changed = replace(owner, items=tuple(items))
             if place is None:
-                changed = Many(join(element(owner), value), owner.born)
+                changed = Many(join(element(owner), value), owner.born, owner.made_at)
         elif type(owner) is Dictionary and isinstance(key, Const) and isinstance(key.value, str):
-            changed = Dictionary(tuple((dict(owner.items) | {key.value: value}).items()))
+            changed = replace(owner, items=tuple((dict(owner.items) | {key.value: value}).items()))
         else:
             return False
         self.machine.names.bind(target.value.id, changed, frame)

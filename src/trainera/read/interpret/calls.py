@@ -119,20 +119,23 @@ class Calls(MachinePart):
             owner = self.machine.eval(function.value, frame)
             if isinstance(owner, Lost) and owner.acts:
                 return self.machine.gathering.gather(function.value, owner, frame)
-            handled = self.machine.methods.call(node, function, owner, frame)
-            if handled is not None:
-                return handled
+            made = self.machine.methods.call(node, function, owner, frame)
+            if made is None:
+                made = self.call_value(self.machine.eval(function, frame), node, frame)
+            self.machine.heap.by_method(node, function, owner, frame)
+            return made
         return self.call_value(self.machine.eval(function, frame), node, frame)
 
     def method_of(self, owner: Value, site: Site[ast.Call]) -> Value:
         """A method of one of several values."""
         function = site.node.func
         assert isinstance(function, ast.Attribute)
-        handled = self.machine.methods.call(site.node, function, owner, site.frame)
-        if handled is not None:
-            return handled
-        method = self.machine.attributes.of(owner, Site(self.machine, function, site.frame))
-        return self.call_of(method, site)
+        made = self.machine.methods.call(site.node, function, owner, site.frame)
+        if made is None:
+            method = self.machine.attributes.of(owner, Site(self.machine, function, site.frame))
+            made = self.call_of(method, site)
+        self.machine.heap.by_method(site.node, function, owner, site.frame)
+        return made
 
     def call_of(self, callee: Value, site: Site[ast.Call]) -> Value:
         """What calling one of several values gives."""
@@ -204,6 +207,7 @@ class Calls(MachinePart):
 
     def qualified(self, name: str, node: ast.Call, frame: Frame) -> Value:
         """A call of something of a library."""
+        self.machine.heap.given_away(node, name, frame)
         made = self.machine.libraries.call(name, node, frame)
         if made is None:
             made = self.machine.unknown.call(name, node, frame)

@@ -36,6 +36,7 @@ class Expressions(MachinePart):
         self.program.spend(frame)
         handler = self.handlers.get(type(node))
         value = handler(node, frame) if handler is not None else PLAIN
+        value = self.machine.heap.seen(node, value, frame)
         if isinstance(value, Share):
             self.notes.shares.add(node, frame)
         else:

@@ -1,6 +1,7 @@
 """Where a share will not do: the value of the whole batch takes its place."""
 
 import ast
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -26,7 +27,7 @@ from trainera.read.values import (
     Value,
 )
 from trainera.read.values.contents import first_share, holds_share
-from trainera.read.values.join import join
+from trainera.read.values.join import element, join
 
 TAKES_OUT = {"pop", "popitem", "setdefault"}
 """Methods that change what they are called on and give a part of it."""
@@ -66,6 +67,25 @@ class Gathering(MachinePart):
                 frame.env = before
             return reduce(join, ways or [PLAIN])
         return self.gather(node, self.machine.eval(node, frame), frame)
+
+    def as_noted(self, node: ast.expr, frame: Frame) -> Value:
+        """What an expression stands for from now on: the whole where it was noted to be made so."""
+        if self.notes.escapes.get(node, frame) is not None:
+            return PLAIN
+        if isinstance(node, ast.Starred):
+            return element(self.as_noted(node.value, frame))
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            return Items(tuple(self.as_noted(item, frame) for item in node.elts))
+        value = self.machine.eval(node, frame)
+        if isinstance(node, ast.Dict) and type(value) is Dictionary:
+            whole = {
+                key.value
+                for key, item in zip(node.keys, node.values, strict=True)
+                if isinstance(key, ast.Constant) and self.notes.escapes.get(item, frame) is not None
+            }
+            items = tuple((key, PLAIN if key in whole else item) for key, item in value.items)
+            return replace(value, items=items)
+        return value
 
     def gather(self, node: ast.expr, value: Value, frame: Frame) -> Value:
         self.notes.escapes.drop(node, frame)

@@ -16,6 +16,7 @@ from trainera.read.interpret.definitions import Definitions
 from trainera.read.interpret.expressions import Expressions
 from trainera.read.interpret.functions import Functions
 from trainera.read.interpret.gathering import Gathering
+from trainera.read.interpret.heap import Heap
 from trainera.read.interpret.library import Libraries, Library
 from trainera.read.interpret.loader_names import LoaderNames
 from trainera.read.interpret.loops import Loops
@@ -58,6 +59,7 @@ class Machine:
         self.objects = Objects(self)
         self.special = SpecialMethods(self)
         self.gathering = Gathering(self)
+        self.heap = Heap(self)
         self.loader_names = LoaderNames(self)
         self.agreement = Agreement(self)
         self.conditions = Conditions(self)

@@ -71,7 +71,7 @@ class Methods(MachinePart):
         elif isinstance(target, ast.Name) and value != PLAIN:
             if owner != Items((), owner.born):
                 value = join(element(owner), value)
-            self.machine.names.bind(target.id, Many(value, owner.born), frame)
+            self.machine.names.bind(target.id, Many(value, owner.born, owner.made_at), frame)
         return PLAIN
 
     def of_list(self, owner: Items | Many, name: str, node: ast.Call, frame: Frame) -> Value | None:
@@ -89,7 +89,8 @@ class Methods(MachinePart):
         value = element(owner) if place is None else owner.held[place]
         target = node.func.value if isinstance(node.func, ast.Attribute) else None
         if isinstance(target, ast.Name):  # what is where now is not followed
-            self.machine.names.bind(target.id, Many(element(owner), owner.born), frame)
+            grown = Many(element(owner), owner.born, owner.made_at)
+            self.machine.names.bind(target.id, grown, frame)
         elif any(item != owner.held[0] for item in owner.held):
             return self._changed(owner, name, node, frame)
         return value if name == "pop" else PLAIN

@@ -2,7 +2,9 @@
 
 import ast
 from dataclasses import replace
+from functools import reduce
 
+from trainera.read.interpret.heap import ANY
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import methods_of, names_in, text_of
@@ -28,6 +30,10 @@ from trainera.read.values import (
 from trainera.read.values.contents import first_share, flat, holds_share
 from trainera.read.values.join import join
 
+BY_ANY_NAME = "…"
+"""The attribute that stands for those whose names are made up when the script runs."""
+OF_OBJECT = -1
+"""In place of the way in which a function is called: the dictionary that an object's class has."""
 APART = Items | Many | Dictionary | Function
 """What stands beside figures under a similar name: `loss_names` beside `loss_G`."""
 
@@ -86,7 +92,26 @@ class Objects(MachinePart):
         found = self.program.attributes.get((cls.node, name))
         if found is None and (method := methods_of(cls.node).get(name)) is not None:
             return Function(method, cls.module, owner=cls.node)
-        return found
+        given = [self.program.attributes.get((cls.node, BY_ANY_NAME))]
+        given += [
+            put
+            for (key, _), put in self.program.puts.get((OF_OBJECT, cls.node), {}).items()
+            if key in (name, ANY)
+        ]
+        return reduce(join, [one for one in given if one is not None], found)
+
+    def all_attributes(self, owner: Object) -> Value:
+        """``vars(owner)``: what is put in there by a name is an attribute from then on."""
+        share = self.carried(owner)
+        if share is not None:
+            return Lost(share.loaders, "it is one of many values")
+        held = {
+            name: value
+            for cls in reversed(self.lineage(owner.cls))
+            for (of, name), value in self.program.attributes.items()
+            if of is cls.node
+        }
+        return Dictionary(tuple(held.items()), frozenset({(OF_OBJECT, owner.cls.node)}))
 
     def setter(self, owner: Value, name: str) -> Function | None:
         """What is called when a property of an object is set."""

@@ -14,6 +14,8 @@ from trainera.read.values import PartialCall, Value
 from trainera.read.values.join import join
 
 Env = dict[str, Value]
+Holder = tuple[Context, str] | None
+"""A name that a container is followed by, and the way in which the function around is called."""
 BUDGET = 1_000_000
 """Expressions looked at before a script counts as too intricate (a 300-line script needs 5,000)."""
 
@@ -40,6 +42,11 @@ class Frame:
     continues: list[list[Env]] = field(default_factory=list)
     loops: list[LoopFact] = field(default_factory=list)
     """Batch loops of this frame, the open ones and those that ended."""
+    home: Context = field(init=False)
+    """The context, also where it is another one for each of several values that are asked."""
+
+    def __post_init__(self) -> None:
+        self.home = self.context
 
 
 @dataclass(eq=False)
@@ -50,6 +57,10 @@ class Program:
     decisions: Decisions
     attributes: dict[tuple[ast.AST, str], Value] = field(default_factory=dict)
     """What objects of a class hold. Followed without regard to order, so kept across readings."""
+    puts: dict[tuple[Context, ast.AST], dict[tuple[object, Holder], Value | None]] = field(
+        default_factory=dict
+    )
+    """What was put into containers, by where these were made, by key and by who did it."""
     modules: dict[str, Env] = field(default_factory=dict)
     scopes: dict[int, tuple[Env, int | None]] = field(default_factory=dict)
     """The names of frames that functions were defined in, and the frame around each."""

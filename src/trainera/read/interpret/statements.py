@@ -4,10 +4,11 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
+from trainera.read.interpret.heap import ANY
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Env, Frame, join_env
 from trainera.read.source.lifetimes import is_main_guard
-from trainera.read.values import PLAIN, Const, Value
+from trainera.read.values import PLAIN, Const, Items, Many, Value
 from trainera.read.values.contents import holds_share
 from trainera.read.values.join import join
 
@@ -137,6 +138,8 @@ class Statements(MachinePart):
                 self.machine.special.ask(owner, name, [PLAIN], frame)
                 if isinstance(target, ast.Subscript):
                     self.machine.writes.written(target, frame)
+                    if isinstance(owner, Items | Many):
+                        self.machine.heap.put_unnamed(owner, ANY, [], frame)
 
     def do_assert(self, node: ast.Assert, frame: Frame) -> None:
         exact = any(isinstance(part, ast.Eq) for part in ast.walk(node.test))

@@ -2,11 +2,13 @@
 
 import ast
 
+from trainera.read.interpret.heap import ANY
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import entry, is_entry
 from trainera.read.values import (
+    Const,
     Count,
     Object,
     Share,
@@ -26,7 +28,10 @@ class Subscripts(MachinePart):
         kept = self._kept_by_name(node, frame)
         if kept is not None:
             return kept
-        return self.of(self.machine.eval(node.value, frame), Site(self.machine, node, frame))
+        owner = self.machine.eval(node.value, frame)
+        if isinstance(owner, Const):
+            self.machine.heap.put_unnamed(owner, ANY, [], frame)  # a view, perhaps
+        return self.of(owner, Site(self.machine, node, frame))
 
     def of(self, owner: Value, site: Site[ast.Subscript]) -> Value:
         """The item of a value."""

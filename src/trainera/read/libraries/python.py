@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from trainera.read.interpret.conditions import asks_for_list
 from trainera.read.interpret.library import Library
+from trainera.read.interpret.objects import BY_ANY_NAME
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries import effects
 from trainera.read.ops import figures, indexing
@@ -56,6 +57,9 @@ class Python(Library):
     def call(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
         if name.startswith("builtins."):
             return self._builtin(name.rpartition(".")[2], node, frame)
+        if name == "builtins.object.__setattr__" and len(node.args) == 3:
+            positional, _ = self.machine.calls.arguments(node, frame)
+            return self._set_attribute(node, node.args, positional, frame)
         if name == "functools.partial" and node.args:
             positional, keywords = self.machine.calls.arguments(node, frame)
             return PartialCall(positional[0], tuple(positional[1:]), tuple(keywords.items()))
@@ -91,11 +95,13 @@ class Python(Library):
         if name not in ("print", "isinstance", "hasattr", "getattr", "setattr", "type", "repr"):
             self.machine.agreement.needed_by_all(node, positional, frame)
         if name == "setattr" and len(positional) == 3:
-            return self._set_attribute(node, positional, frame)
+            return self._set_attribute(node, node.args, positional, frame)
         if frame.policy.gathers and moved_parts(node, name, positional) is None:
             if self._calls_back(name, positional, keywords):
                 positional = self.machine.calls.gathered_arguments(node, frame)[: len(positional)]
                 first = positional[0]
+        if name == "vars" and isinstance(first, Object):
+            return self.machine.objects.all_attributes(first)
         if name == "vars" and isinstance(first, OwnModule):
             return self.machine.namespaces.namespace(first.name)
         if name in ("eval", "exec") or is_namespace(node):
@@ -188,10 +194,22 @@ class Python(Library):
             return HashOrdered()
         return made
 
-    def _set_attribute(self, node: ast.Call, given: list[Value], frame: Frame) -> Value:
+    def method(
+        self, node: ast.Call, function: ast.Attribute, owner: Value, frame: Frame
+    ) -> Value | None:
+        if function.attr != "__setattr__" or not isinstance(owner, Object) or len(node.args) != 2:
+            return None
+        if isinstance(self.machine.objects.attribute(owner.cls, "__setattr__"), Function):
+            return None
+        positional, _ = self.machine.calls.arguments(node, frame)
+        return self._set_attribute(node, [function.value, *node.args], [owner, *positional], frame)
+
+    def _set_attribute(
+        self, node: ast.Call, parts: list[ast.expr], given: list[Value], frame: Frame
+    ) -> Value:
         """``setattr(owner, name, value)`` is an assignment, if its name can be told."""
-        owner, _, value = node.args
-        called = given[1].value if isinstance(given[1], Const) else "…"
+        owner, _, value = parts
+        called = given[1].value if isinstance(given[1], Const) else BY_ANY_NAME
         target = ast.Attribute(value=owner, attr=str(called), ctx=ast.Store())
         ast.copy_location(target, node)
         for part in (target, owner):

@@ -1,7 +1,7 @@
 """What a value is by itself: plain, constant, of one worker, or of a library."""
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
 Nodes = frozenset[ast.AST]
 NOBODY: Nodes = frozenset()
+Origins = frozenset[tuple[int, ast.AST]]
+"""Where containers were made: the way in which a function is called, and the expression."""
+NOWHERE: Origins = frozenset()
 
 
 class Answer(Enum):
@@ -100,6 +103,8 @@ class Const(Value):
 
     value: Any
     born: ast.AST | None = None
+    made_at: Origins = field(default=frozenset(), compare=False)
+    """Where, if it is a tensor, which may be changed later."""
 
 
 @dataclass(frozen=True)

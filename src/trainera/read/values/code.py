@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trainera.read.values.base import PLAIN, Const, Opaque, Value
-from trainera.read.values.shares import Lost
 
 if TYPE_CHECKING:
     from trainera.read.interpret.site import Site
@@ -59,8 +58,7 @@ class Object(Opaque):
     def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
         objects = site.machine.objects
         if name == "__dict__":
-            share = objects.carried(self)
-            return PLAIN if share is None else Lost(share.loaders, "it is one of many values")
+            return objects.all_attributes(self)
         if objects.attribute(self.cls, name) is None:
             found = site.machine.special.ask(self, "__getattr__", [Const(name)], site.frame)
             if found is not None:

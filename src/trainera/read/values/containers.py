@@ -1,10 +1,10 @@
 """Values that hold others."""
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from trainera.read.values.base import PLAIN, Const, Value
+from trainera.read.values.base import PLAIN, Const, Origins, Value
 
 if TYPE_CHECKING:
     from trainera.read.interpret.site import Site
@@ -18,6 +18,8 @@ class Items(Value):
 
     items: tuple[Value, ...]
     born: ast.AST | None = None
+    made_at: Origins = field(default=frozenset(), compare=False)
+    """Where it was made, if it is no tuple (`interpret/heap.py`)."""
 
     @property
     def held(self) -> tuple[Value, ...]:
@@ -50,6 +52,7 @@ class Many(Value):
 
     element: Value
     born: ast.AST | None = None
+    made_at: Origins = field(default=frozenset(), compare=False)
 
     @property
     def held(self) -> tuple[Value, ...]:
@@ -74,6 +77,7 @@ class Dictionary(Value):
     """A dictionary with known string keys."""
 
     items: tuple[tuple[str, Value], ...]
+    made_at: Origins = field(default=frozenset(), compare=False)
 
     @property
     def held(self) -> tuple[Value, ...]:

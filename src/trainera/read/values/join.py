@@ -40,6 +40,7 @@ from trainera.read.values import (
     Union,
     Value,
 )
+from trainera.read.values.base import NOWHERE, changed
 from trainera.read.values.contents import first_share, flat, holds_share, put_together
 from trainera.read.values.gathered import aligned_like, gathered_of
 
@@ -58,10 +59,16 @@ def is_batches(value: Value) -> bool:
 
 def join(left: Value | None, right: Value | None) -> Value:
     """What a value is that comes from one of two places."""
-    if left is None or left == right:
-        return right if right is not None else PLAIN
-    if right is None:
-        return left
+    if left is None or right is None:
+        return left or right or PLAIN
+    made_at = getattr(left, "made_at", NOWHERE) | getattr(right, "made_at", NOWHERE)
+    joined = right if left == right else _join(left, right)
+    if made_at and isinstance(joined, Items | Many | Dictionary | Const):
+        return changed(joined, made_at=made_at)
+    return joined
+
+
+def _join(left: Value, right: Value) -> Value:
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Const) and one.value is None:
             return other

@@ -127,7 +127,7 @@ def plan(facts: Facts, engine: TorchEngine, options: Options) -> Iterator[Findin
         if node in skippable:
             options_text += ", skip_empty=True"
             extra += "; a worker without a sample of the last batch skips it"
-        if node in watched:
+        if node in watched and not loader.tensors:
             options_text += ", watch_lists=True"
             extra += "; a field that is added to or multiplied must be a tensor, no list"
         reason = (

@@ -214,7 +214,7 @@ class Torch(Library):
 
     def instance(self, cls: Class, bases: list[str], node: ast.Call, frame: Frame) -> Value | None:
         if any(base in names.LOADERS for base in bases):
-            return self.loaders.make(node, frame)
+            return self.loaders.make(node, frame, cls)
         optimizers = [base for base in bases if not base.startswith(names.SCHEDULERS)]
         if any(base.startswith(names.OPTIMIZERS) for base in optimizers):
             return self.optimizers.make("", node, frame)
@@ -229,6 +229,9 @@ class Torch(Library):
     def unknown(
         self, name: str, node: ast.Call, arguments: list[Value], frame: Frame
     ) -> Value | None:
+        parts = self.loaders.parts_of_dataset(name, arguments)
+        if parts is not None:
+            return parts
         models: Nodes = frozenset().union(
             *(networks_in(k) for k in arguments if isinstance(k, Parameters | Many | Items))
         )

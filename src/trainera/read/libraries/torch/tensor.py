@@ -191,10 +191,11 @@ class Tensors(Library):
         """A function of torch or numpy on tensors; None if it is nothing of that kind."""
         positional, keywords = self.machine.calls.arguments(node, frame)
         values = [*positional, *keywords.values()]
+        made_at = frozenset({(frame.home, node)})
         if name == "torch.tensor" and positional and isinstance(positional[0], Const):
-            return positional[0]
+            return replace(positional[0], made_at=made_at)
         if last in ("zeros", "zeros_like") and not any(holds_share(value) for value in values):
-            return Const(0, self.path.loop)
+            return Const(0, self.path.loop, made_at)
         inside = [part for value in values for part in flat(value)]
         shares = [part for part in inside if isinstance(part, Share)]
         if not shares:
