@@ -57,7 +57,7 @@ class Heap(MachinePart):
             return PLAIN if changed else value
         if not isinstance(value, Items | Many | Dictionary) or isinstance(value, Record):
             return value
-        if not value.made_at:
+        if not value.made_at or isinstance(node, ast.BinOp):
             if isinstance(node, ast.Tuple):
                 return value
             return replace(value, made_at=frozenset({(frame.home, node)}))

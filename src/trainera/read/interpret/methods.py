@@ -22,7 +22,7 @@ from trainera.read.values import (
     Share,
     Value,
 )
-from trainera.read.values.containers import at
+from trainera.read.values.containers import at, copied
 from trainera.read.values.contents import (
     first_share,
     has_parameters,
@@ -77,7 +77,7 @@ class Methods(MachinePart):
     def of_list(self, owner: Items | Many, name: str, node: ast.Call, frame: Frame) -> Value | None:
         """A method of a list or a tuple that may hold parts of a batch."""
         if name == "copy":
-            return owner
+            return copied(owner)
         if name == "numel" and isinstance(owner, Items):
             counts = [item for item in owner.items if isinstance(item, Share)]
             if len(counts) == 1 and isinstance(counts[0], Count):
@@ -102,7 +102,7 @@ class Methods(MachinePart):
         key = self.machine.eval(node.args[0], frame) if node.args else PLAIN
         held = owner.get(key.value) if isinstance(key, Const) and type(key.value) is str else None
         if name == "copy":
-            return owner
+            return copied(owner)
         if name in ("pop", "setdefault") and held is not None:
             target = node.func.value if isinstance(node.func, ast.Attribute) else None
             if name == "pop" and isinstance(target, ast.Name) and isinstance(key, Const):

@@ -14,6 +14,7 @@ from trainera.read.values import (
     Share,
     Value,
 )
+from trainera.read.values.containers import copied
 from trainera.read.values.gathered import gathered_of, sized
 from trainera.read.values.join import element
 
@@ -58,7 +59,7 @@ class Subscripts(MachinePart):
         if row is not None:
             return row
         self.machine.gathering.evaluate(node.slice, frame)
-        return owner if isinstance(node.slice, ast.Slice) else element(owner)
+        return copied(owner) if isinstance(node.slice, ast.Slice) else element(owner)
 
     def _kept_by_name(self, node: ast.Subscript, frame: Frame) -> Value | None:
         """``self.models["net"]``, if an object keeps that there."""

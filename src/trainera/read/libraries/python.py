@@ -40,6 +40,7 @@ from trainera.read.values import (
     SuperObject,
     Value,
 )
+from trainera.read.values.containers import copied
 from trainera.read.values.contents import first_share, holds_share
 from trainera.read.values.gathered import gathered_of
 from trainera.read.values.join import element, loaders_of
@@ -144,7 +145,7 @@ class Python(Library):
                 # Which is the least, or kept, is not the same in every slice.
                 return gathered_of(*self.machine.calls.gathered_arguments(node, frame))
             if isinstance(first, Items | Many | Parameters):
-                return first
+                return copied(first)
             if len(positional) > 1 and isinstance(positional[1], Parameters):
                 return positional[1]
         if name == "dict":

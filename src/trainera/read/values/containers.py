@@ -1,10 +1,10 @@
 """Values that hold others."""
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from trainera.read.values.base import PLAIN, Const, Origins, Value
+from trainera.read.values.base import NOWHERE, PLAIN, Const, Origins, Value
 
 if TYPE_CHECKING:
     from trainera.read.interpret.site import Site
@@ -139,6 +139,12 @@ class Record(Dictionary):
     def entry(self, key: Value) -> Value | None:
         place = at(key, len(self.items))
         return None if place is None else self.items[place][1]
+
+
+def copied(value: Value) -> Value:
+    """The same things in a container of their own: what is put into one is not in the other."""
+    holds = isinstance(value, Items | Many | Dictionary)
+    return replace(value, made_at=NOWHERE) if holds else value
 
 
 def as_it_is_now(value: Value, site: "Site[ast.Call | ast.Subscript]") -> Value:
