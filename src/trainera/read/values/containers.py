@@ -143,8 +143,9 @@ class Record(Dictionary):
 
 def copied(value: Value) -> Value:
     """The same things in a container of their own: what is put into one is not in the other."""
-    holds = isinstance(value, Items | Many | Dictionary)
-    return replace(value, made_at=NOWHERE) if holds else value
+    if isinstance(value, Items | Many | Dictionary):
+        return replace(value, made_at=NOWHERE)
+    return value
 
 
 def as_it_is_now(value: Value, site: "Site[ast.Call | ast.Subscript]") -> Value:
