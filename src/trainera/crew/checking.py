@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
+from trainera.crew.slice_figures import SliceFigure, leak
 from trainera.crew.state import CREW
 from trainera.crew.stretching import LOOKOUT
 from trainera.crew.transport import TRANSPORT
@@ -44,6 +45,10 @@ def before_step(optimizer: Any, *_: Any) -> None:
     STEPS[optimizer] = (steps, len(parameters))
     if steps in CHECKED_STEPS and parameters:
         compare(optimizer, parameters)
+    for group in optimizer.param_groups:
+        for value in group.values():
+            if isinstance(value, SliceFigure):
+                leak(value.made, "is an option of an optimizer")
 
 
 @torch.no_grad()

@@ -19,10 +19,9 @@ from torch._C import _distributed_c10d as native
 
 from trainera.crew.checking import watch_steps
 from trainera.crew.groups import start_alone, start_machine
-from trainera.crew.state import CREW
+from trainera.crew.state import CREW, REFUSED
 from trainera.crew.streams import STREAMS
 from trainera.crew.transport import settle
-from trainera.crew.trials import REFUSED
 
 
 def join() -> None:

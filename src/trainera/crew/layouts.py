@@ -17,8 +17,7 @@ from typing import Any, NamedTuple, NoReturn
 import torch
 
 from trainera.crew.joined_rows import JOINED_ROWS
-from trainera.crew.state import CREW, Step
-from trainera.crew.trials import REFUSED
+from trainera.crew.state import CREW, REFUSED, Step
 from trainera.crew.wire import gather_objects
 
 CREW_NAMES = (

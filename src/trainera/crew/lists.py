@@ -8,8 +8,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from trainera.crew.state import CREW
-from trainera.crew.trials import REFUSED
+from trainera.crew.state import CREW, REFUSED
 
 
 def stop(*_: object) -> NoReturn:

@@ -120,7 +120,7 @@ def whole_statistics(
         vector[-1] = mine
     TRANSPORT.add_up(vector)
     count = vector[-1]
-    if input.device.type == "cpu" and count.item() <= 1:
+    if input.device.type == "cpu" and int(count.item()) <= 1:
         raise ValueError(
             "Expected more than 1 value per channel when training, "
             f"got a whole batch of {int(count.item())} over all workers"

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from trainera.crew.slice_figures import plain_figures
 from trainera.crew.state import CREW
 from trainera.crew.wire import gather_objects, tensor_bytes
 
@@ -87,7 +88,7 @@ def packed(value: Any, factor: float | None, mean: bool) -> Parcel:
         array = array if factor is None else array * factor
         return "array", value.dtype.str if keeps else wide, array
     if isinstance(value, numbers.Number) and not is_numpy(value):
-        number: Any = value
+        number: Any = plain_figures(value)
         if mean:
             number = number * 1.0
         return "number", number + 0 if factor is None else number * factor

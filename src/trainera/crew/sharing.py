@@ -19,6 +19,7 @@ from trainera.crew.rows import (
     portable,
     row_count,
 )
+from trainera.crew.slice_figures import plain_figures
 from trainera.crew.state import CREW, StepValues
 from trainera.crew.stretching import LOOKOUT
 from trainera.crew.trials import TRIALS
@@ -102,6 +103,7 @@ class Shared(StepValues):
 
     def _figures(self, figures: list[tuple[str, Any]]) -> list[Any]:
         """Sums and means of the whole batch, all of them in one exchange."""
+        figures = [(way, plain_figures(value)) for way, value in figures]
         rows, mine = self._step
         weighed = [
             (value, float(mine) if way == "mean" else None, way == "mean") for way, value in figures
@@ -193,6 +195,7 @@ class Shared(StepValues):
         if CREW.size == 1:
             return value
         self._check_begun()
+        value = plain_figures(value)
         if isinstance(value, list) and self._are_fields(value):
             return list(self.gather(tuple(value)))
         if parts > 1:

@@ -3,6 +3,9 @@
 import os
 from typing import NamedTuple
 
+REFUSED = 3
+"""The status of a run that is refused (see `trainera --help`)."""
+
 
 class StepValues:
     """What the slice of one step weighs; a loop reads it from its split loader after each step.

@@ -13,7 +13,6 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
@@ -36,9 +35,7 @@ from trainera.crew.following import (
     tensors_among,
 )
 from trainera.crew.rows import arrays_in
-
-OWN_NAMES = ("__torch_function__", "_operation", "_call_network", "_looked_at")
-"""Of functions here: in a standalone script they are in the user's file."""
+from trainera.crew.slice_figures import SLICES, script_place
 
 
 class Followed(NamedTuple):
@@ -89,6 +86,7 @@ class Lookout(TorchFunctionMode):
         self.steps.remove(step)
         self.known = {key: one for key, one in self.known.items() if one.step != step}
         if not self.steps:
+            SLICES.forget_dead()
             self._remove()
 
     def marked(self, batch: Any, number: int) -> Any:
@@ -96,6 +94,7 @@ class Lookout(TorchFunctionMode):
         for one in arrays_in(batch) if self.steps else ():
             if isinstance(one, torch.Tensor) and one.shape[0] == number:
                 self._follow(one, 0, self.steps[-1])
+                SLICES.add(one)
         return batch
 
     def raise_found(self) -> None:
@@ -170,10 +169,13 @@ class Lookout(TorchFunctionMode):
             return func(*args, **kwargs)
         self.busy += 1
         try:
+            SLICES.leaves(func.__name__, args)
             name = plain_name(func)
             if name in FOLLOWED and self.known:
-                return self._operation(func, name, args, kwargs)
-            return func(*args, **kwargs)
+                result = self._operation(func, name, args, kwargs)
+            else:
+                result = func(*args, **kwargs)
+            return SLICES.came_of(func.__name__, args, kwargs, result)
         finally:
             self.busy -= 1
 
@@ -214,6 +216,8 @@ class Lookout(TorchFunctionMode):
             self.inside -= 1
             if self.steps:
                 self._put_in_place()
+        if SLICES.holds((args, kwargs)):
+            SLICES.add(result)
         if given and all(one.rows.place == 0 for one in given):
             count = given[0].rows.number
             for one in arrays_in(result):
@@ -256,14 +260,7 @@ MOVE = (
 
 def message(name: str, one: torch.Size, other: torch.Size, why: str) -> str:
     """What the user reads about rows that meet, or that move."""
-    own = sys._getframe().f_code.co_filename
-    frame: Any = sys._getframe(1)
-    while frame.f_back is not None and (
-        frame.f_globals.get("__name__", "").startswith(("torch.", "trainera."))
-        or (frame.f_code.co_filename == own and frame.f_code.co_name in OWN_NAMES)
-    ):
-        frame = frame.f_back
-    place = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+    place = script_place(sys._getframe(1))
     shape = torch.broadcast_shapes(one, other)  # type: ignore[no-untyped-call]
     return (
         f"trainera: {place}: {name} of tensors of the shapes {list(one)} and {list(other)} gives "

@@ -24,15 +24,13 @@ from trainera.crew.comparing import MIXES, TURNED, UNDECIDED
 from trainera.crew.independence import double_of, tried
 from trainera.crew.picking import rebuilt
 from trainera.crew.rows import duplicate
-from trainera.crew.state import CREW
+from trainera.crew.state import CREW, REFUSED
 from trainera.crew.wire import gather_objects
 
 WATCHED_STEPS = 2
 LINGERING_STEPS = 50
 ATTEMPTS = 4
 SETTLED_STEPS = frozenset({1, 2, 3, 10, 100, 1000})
-REFUSED = 3
-"""The status of a run that is refused (see `trainera --help`)."""
 
 
 def try_networks(*, batch_first: bool = False) -> None:
