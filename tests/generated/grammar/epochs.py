@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from tests.generated.grammar.callbacks import Hooks, logs_of
+from tests.generated.grammar.containers import boxes
 from tests.generated.grammar.extras import inside, logged, transformed
 from tests.generated.grammar.losses import reduced
 from tests.generated.grammar.sinks import Sink, make_sinks
@@ -96,6 +97,9 @@ def epoch_lines(
     sinks = make_sinks(script, world.data, figures, raw, sinks_prefix)
     for sink in sinks:
         body += sink.update
+    if draw.often(0.3):
+        script.features.add("boxes")
+        body += boxes(script, figures, raw)
     body += _told(world, source.step, figures)
     if hooks is not None:
         body += hooks.call(
