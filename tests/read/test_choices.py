@@ -135,3 +135,93 @@ def test_layers_that_are_put_into_a_list_first() -> None:
     model = "model = nn.Sequential(*parts, nn.Linear({}, 1))"
     refused(setup=TWO + layers.format("Centred"), model=model.format(1))
     assert beyond(setup=layers.format("nn.Tanh"), model=model.format(3))
+
+
+PICKED = """
+def pick(kind, deep=False):
+    if {test}:
+        return Centred()
+    return nn.Linear(3, 1)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "call"),
+    [
+        ("kind == 1", "pick(2)"),
+        ("1 < kind", "pick(1)"),
+        ("kind != 'plain'", "pick('plain')"),
+        ("deep", "pick(1)"),
+        ("not deep", "pick(1, deep=True)"),
+        ("deep and kind > 2", "pick(3)"),
+        ("False", "pick(3)"),
+    ],
+)
+def test_a_choice_by_a_constant(test: str, call: str) -> None:
+    """What cannot be reached is no reason to refuse."""
+    plan, _ = converted(script(setup=TWO + PICKED.format(test=test), model=f"model = {call}"))
+    assert not plan.refusals
+
+
+MAY_BE_OTHERWISE = {
+    "bound by another function": """
+kind = 0
+def step():
+    global kind
+    kind += 1
+for _ in range(2):
+    step()
+    model = Centred() if kind == 2 else nn.Linear(3, 1)
+""",
+    "an error midway": """
+try:
+    kind = 1
+    open("missing").close()
+    kind = 2
+except OSError:
+    model = Centred() if kind == 1 else nn.Linear(3, 1)
+""",
+    "an error that is dropped": """
+import contextlib
+with contextlib.suppress(OSError):
+    kind = 1
+    open("missing").close()
+    kind = 2
+model = Centred() if kind == 1 else nn.Linear(3, 1)
+""",
+    "none at first": """
+kind = None
+if len(data) > 7:
+    kind = 1
+model = nn.Linear(3, 1) if kind == 1 else Centred()
+""",
+    "none at the end of a function": """
+def chosen():
+    if len(data) > 7:
+        return 1
+kind = chosen()
+model = nn.Linear(3, 1) if kind == 1 else Centred()
+""",
+    "counted": """
+kind = 0
+for _ in range(3):
+    model = Centred() if kind == 2 else nn.Linear(3, 1)
+    kind += 1
+""",
+    "one of two": """
+kind = 1
+if len(data) > 7:
+    kind = 2
+model = nn.Linear(3, 1) if kind == 1 else Centred()
+""",
+    "a tensor": """
+kind = torch.zeros(())
+kind += 1
+model = nn.Linear(3, 1) if kind == 0 else Centred()
+""",
+}
+
+
+@pytest.mark.parametrize("case", MAY_BE_OTHERWISE)
+def test_a_choice_by_what_may_change(case: str) -> None:
+    refused(setup=TWO, model=MAY_BE_OTHERWISE[case])

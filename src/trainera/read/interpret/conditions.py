@@ -1,6 +1,9 @@
 """Tests: those whose outcome is known, and those on which all workers must agree."""
 
 import ast
+import operator
+from collections.abc import Callable
+from typing import Any
 
 from trainera.read.interpret.agreement import ALONE
 from trainera.read.interpret.part import MachinePart
@@ -22,6 +25,16 @@ from trainera.read.values.contents import first_share, holds_share
 LISTS = frozenset({"list", "tuple", "dict", "set"})
 
 
+COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
 class Conditions(MachinePart):
     """Tests: those whose outcome is known, and those on which all workers must agree."""
 
@@ -34,16 +47,23 @@ class Conditions(MachinePart):
         if answer is not None:
             return answer
         if isinstance(node, ast.BoolOp):
-            return self._logical(node, frame)
+            return self._logical(node, lambda operand: self.truth(operand, frame))
         if asks_for_list(node):
             assert isinstance(node, ast.Call)
             value = self.machine.eval(node.args[0], frame)
             return False if isinstance(value, Network) else None
+        alone = self._constant(node, frame)
+        if alone is not None:
+            return bool(alone.value)
         if not isinstance(node, ast.Compare) or len(node.ops) != 1:
             return None
+        one, other = (self._constant(part, frame) for part in (node.left, node.comparators[0]))
+        compare = COMPARED.get(type(node.ops[0]))
+        if one is not None and other is not None and compare is not None:
+            return _compared(compare, one.value, other.value)
         left, right = (self.machine.eval(part, frame) for part in (node.left, node.comparators[0]))
-        operator = node.ops[0]
-        if isinstance(operator, ast.Is | ast.IsNot) and isinstance(right, Const):
+        asked = node.ops[0]
+        if isinstance(asked, ast.Is | ast.IsNot) and isinstance(right, Const):
             if right.value is not None or type(left) in (Value, LibraryObject):
                 return None
             found = isinstance(left, Const) and left.value is None
@@ -51,25 +71,47 @@ class Conditions(MachinePart):
                 frame.file.emptied
             ):
                 return None  # a figure that is not there yet in the first round of a loop
-            return found == isinstance(operator, ast.Is)
+            return found == isinstance(asked, ast.Is)
         if isinstance(left, Const) and isinstance(right, Const):
             if isinstance(left.value, str) and isinstance(right.value, str):
-                if isinstance(operator, ast.Eq | ast.NotEq):
-                    return (left.value == right.value) == isinstance(operator, ast.Eq)
+                if isinstance(asked, ast.Eq | ast.NotEq):
+                    return (left.value == right.value) == isinstance(asked, ast.Eq)
         return None
 
-    def _logical(self, node: ast.BoolOp, frame: Frame) -> bool | None:
-        """``a and b``, ``a or b``: the first operands may decide."""
+    def _constant(self, node: ast.expr, frame: Frame) -> Const | None:
+        """A number, text or truth value that stands there, or that a name of this function has.
+
+        Names that other functions bind may be something else by the time that they are asked.
+        """
+        if isinstance(node, ast.Name) and frame.env is not None:
+            free = node.id in frame.env and node.id not in frame.file.rebound
+            value = frame.env[node.id] if free else None
+        elif isinstance(node, ast.Constant | ast.UnaryOp):
+            value = self.machine.eval(node, frame)
+        else:
+            return None
+        known = isinstance(value, Const) and isinstance(value.value, bool | int | float | str)
+        return value if known and isinstance(value, Const) and not value.made_at else None
+
+    def decided(self, node: ast.BoolOp, frame: Frame) -> bool | None:
+        """``a and b``, ``a or b``: which truth value it gives, if libraries know that it is one."""
+        return self._logical(node, lambda operand: self._told(operand, frame))
+
+    def _told(self, node: ast.expr, frame: Frame) -> bool | None:
+        """What libraries know of a test."""
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            answer = self.machine.libraries.truth(node.operand, frame)
+            return None if answer is None else not answer
+        return self.machine.libraries.truth(node, frame)
+
+    @staticmethod
+    def _logical(node: ast.BoolOp, truth: Callable[[ast.expr], bool | None]) -> bool | None:
+        """The first operands may decide; what is behind one that is not known has to be read."""
         decides = isinstance(node.op, ast.Or)
         for operand in node.values:
-            asked, turned = operand, False
-            if isinstance(operand, ast.UnaryOp) and isinstance(operand.op, ast.Not):
-                asked, turned = operand.operand, True
-            answer = self.machine.libraries.truth(asked, frame)
-            if answer is not None and (answer != turned) == decides:
-                return decides
-            if answer is None:
-                return None
+            answer = truth(operand)
+            if answer is None or answer == decides:
+                return answer
         return None
 
     def condition(self, node: ast.expr, frame: Frame) -> None:
@@ -90,6 +132,14 @@ class Conditions(MachinePart):
         if holds_share(value) or by_chance:
             loaders = first_share(value).loaders if holds_share(value) else frozenset()
             self.notes.trouble("network", "decides", node, frame, loaders)
+
+
+def _compared(compare: Callable[[Any, Any], bool], one: object, other: object) -> bool | None:
+    """What comparing two constants gives; None if that is an error."""
+    try:
+        return compare(one, other)
+    except TypeError:
+        return None
 
 
 def asks_for_list(node: ast.expr) -> bool:

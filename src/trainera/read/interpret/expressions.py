@@ -64,7 +64,7 @@ class Expressions(MachinePart):
 
     def logical(self, node: ast.BoolOp, frame: Frame) -> Value:
         """``a and b``, ``a or b``"""
-        known = self.machine.conditions.truth(node, frame)
+        known = self.machine.conditions.decided(node, frame)
         if known is not None:
             return Const(known)  # the operand that decides is known; what is behind it is not read
         operands = [self.eval(node.values[0], frame)]

@@ -166,6 +166,8 @@ class Functions(MachinePart):
             if callee.env is not None:
                 self.program.scopes[callee.scope] = (callee.env, callee.outer)
             result = callee.returns if callee.returns is not None else Const(None)
+            if callee.env is not None:  # it may come to its end without a `return`
+                result = join(result, Const(None))
         self.path.fresh.end_call(callee.env is not None)
         self.path.nested[function.node] -= 1
         self.path.frames.pop()

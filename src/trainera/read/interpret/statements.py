@@ -7,7 +7,7 @@ from typing import Any
 from trainera.read.interpret.heap import ANY
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Env, Frame, join_env
-from trainera.read.source.lifetimes import is_main_guard
+from trainera.read.source.lifetimes import is_main_guard, names_bound
 from trainera.read.values import PLAIN, Const, Items, Many, Value
 from trainera.read.values.contents import holds_share
 from trainera.read.values.join import join
@@ -88,7 +88,8 @@ class Statements(MachinePart):
         after, fresh_after = frame.env, self.path.fresh.now
         ends = [after]
         for handler in node.handlers:
-            frame.env, self.path.fresh.now = join_env(before, after) or dict(before), fresh
+            frame.env = _left_midway(node.body, join_env(before, after) or dict(before))
+            self.path.fresh.now = fresh
             if handler.name:
                 self.machine.names.bind(handler.name, PLAIN, frame)
             self.run(handler.body, frame)
@@ -98,7 +99,7 @@ class Statements(MachinePart):
         frame.env = join_env(*ends)
         if node.finalbody:
             dead = frame.env is None
-            frame.env = frame.env if frame.env is not None else before
+            frame.env = _left_midway(node.body, frame.env if frame.env is not None else before)
             self.run(node.finalbody, frame)
             frame.env = None if dead else frame.env
 
@@ -116,6 +117,7 @@ class Statements(MachinePart):
             self.machine.special.left(manager, frame)
         if any("suppress" in ast.unparse(item.context_expr) for item in node.items):
             self.path.fresh.meet(fresh, self.path.fresh.now)
+            frame.env = _left_midway(node.body, frame.env) if frame.env is not None else None
 
     def do_match(self, node: ast.Match, frame: Frame) -> None:
         self.machine.gathering.evaluate(node.subject, frame)
@@ -148,6 +150,17 @@ class Statements(MachinePart):
             self.machine.eval(node.test, frame)
         else:
             self.machine.conditions.condition(node.test, frame)
+
+
+def _left_midway(body: list[ast.stmt], names: Env) -> Env:
+    """The names where an error may have ended a body at any place: no number there is certain."""
+    bound = set().union(*map(names_bound, body))
+    return {
+        name: PLAIN
+        if name in bound and isinstance(value, Const) and value.value is not None
+        else value
+        for name, value in names.items()
+    }
 
 
 def _checks_shape(node: ast.expr) -> bool:

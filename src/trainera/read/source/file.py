@@ -68,6 +68,16 @@ class SourceFile:
         )
 
     @cached_property
+    def rebound(self) -> frozenset[str]:
+        """The names that functions bind outside of themselves (`global`, `nonlocal`)."""
+        return frozenset(
+            name
+            for node in self.nodes
+            if isinstance(node, ast.Global | ast.Nonlocal)
+            for name in node.names
+        )
+
+    @cached_property
     def attributes_read(self) -> frozenset[str]:
         """The names of all attributes that are looked at."""
         return frozenset(

@@ -71,7 +71,8 @@ def join(left: Value | None, right: Value | None) -> Value:
 def _join(left: Value, right: Value) -> Value:
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Const) and one.value is None:
-            return other
+            # A role or a share counts, whether it is there yet or not; a number may be none.
+            return PLAIN if isinstance(other, Const) and other.value is not None else other
     if isinstance(left, Union) or isinstance(right, Union):
         return _join_union(left, right)
     if isinstance(left, Share) or isinstance(right, Share):
