@@ -11,16 +11,13 @@ from trainera.read.interpret.state import Frame
 from trainera.read.values import (
     Const,
     FirstOnly,
-    Gathered,
-    Items,
     LibraryObject,
-    Many,
     Network,
     PerWorker,
-    Share,
     Value,
 )
 from trainera.read.values.contents import first_share, holds_share
+from trainera.read.values.join import MAY_BE_NONE
 
 LISTS = frozenset({"list", "tuple", "dict", "set"})
 
@@ -61,22 +58,35 @@ class Conditions(MachinePart):
         compare = COMPARED.get(type(node.ops[0]))
         if one is not None and other is not None and compare is not None:
             return _compared(compare, one.value, other.value)
+        if self._is_rebound(node, frame):
+            return None
         left, right = (self.machine.eval(part, frame) for part in (node.left, node.comparators[0]))
         asked = node.ops[0]
         if isinstance(asked, ast.Is | ast.IsNot) and isinstance(right, Const):
             if right.value is not None or type(left) in (Value, LibraryObject):
                 return None
             found = isinstance(left, Const) and left.value is None
-            if isinstance(left, Share | Gathered | Items | Many) and _named(node.left) in (
-                frame.file.emptied
-            ):
-                return None  # a figure that is not there yet in the first round of a loop
+            if self._may_be_none(left, node.left, frame):
+                return None
             return found == isinstance(asked, ast.Is)
         if isinstance(left, Const) and isinstance(right, Const):
             if isinstance(left.value, str) and isinstance(right.value, str):
                 if isinstance(asked, ast.Eq | ast.NotEq):
                     return (left.value == right.value) == isinstance(asked, ast.Eq)
         return None
+
+    @staticmethod
+    def _is_rebound(node: ast.Compare, frame: Frame) -> bool:
+        """Whether a name is asked for that another function binds, who knows when."""
+        names = (part.id for part in (node.left, *node.comparators) if isinstance(part, ast.Name))
+        return not frame.file.rebound.isdisjoint(names)
+
+    @staticmethod
+    def _may_be_none(value: Value, node: ast.expr, frame: Frame) -> bool:
+        """Whether it is None on some path, or not there yet in a loop's first round."""
+        if not isinstance(value, MAY_BE_NONE):
+            return False
+        return value.maybe_none or _named(node) in frame.file.emptied
 
     def _constant(self, node: ast.expr, frame: Frame) -> Const | None:
         """A number, text or truth value that stands there, or that a name of this function has.

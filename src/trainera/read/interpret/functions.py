@@ -127,6 +127,7 @@ class Functions(MachinePart):
         key = (
             function.node,
             function.bound,
+            tuple(self.machine.names.seen_by(function, inner=True)),
             tuple(arguments),
             tuple(sorted(keywords.items(), key=lambda item: item[0])),
             loop,
@@ -153,7 +154,6 @@ class Functions(MachinePart):
         )
         assert callee.env is not None
         self._bind_parameters(function, arguments, keywords, callee)
-        self.program.scopes[callee.scope] = (callee.env, callee.outer)
         self.path.active.add(context)
         self.program.visited.add(function.node)
         self.path.nested[function.node] += 1
@@ -163,8 +163,6 @@ class Functions(MachinePart):
             result = self.machine.eval(function.node.body, callee)
         else:
             self.machine.run(function.node.body, callee)
-            if callee.env is not None:
-                self.program.scopes[callee.scope] = (callee.env, callee.outer)
             result = callee.returns if callee.returns is not None else Const(None)
             if callee.env is not None:  # it may come to its end without a `return`
                 result = join(result, Const(None))

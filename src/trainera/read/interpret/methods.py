@@ -50,7 +50,9 @@ class Methods(MachinePart):
         known = self.machine.libraries.method(node, function, owner, frame)
         if known is not None:
             return known
-        return owner.method(function.attr, Site(self.machine, node, frame))
+        made = owner.method(function.attr, Site(self.machine, node, frame))
+        looks_up = function.attr == "get" and len(node.args) == 1 and not node.keywords
+        return join(made, Const(None)) if looks_up and made is not None else made
 
     def grow(self, owner: Items | Many, name: str, node: ast.Call, frame: Frame) -> Value:
         """A list grows. One that lives for a batch may hold shares; others hold wholes."""

@@ -3,8 +3,9 @@
 import builtins
 
 from trainera.read.interpret.part import MachinePart
-from trainera.read.interpret.state import Frame
-from trainera.read.values import PLAIN, Qualified, Value
+from trainera.read.interpret.state import Frame, Scope
+from trainera.read.source.syntax import free_names
+from trainera.read.values import PLAIN, Function, Qualified, Value
 from trainera.read.values.join import join
 
 
@@ -16,9 +17,11 @@ class Names(MachinePart):
             return frame.env[name]
         outer = frame.outer
         while outer is not None and outer in self.program.scopes:
-            env, outer = self.program.scopes[outer]
-            if name in env:
-                return env[name]
+            scope = self.program.scopes[outer]
+            found = scope.get(name)
+            if found is not None:
+                return found
+            outer = scope.frame.outer
         module = self.program.modules.get(frame.file.name, {})
         if name in module:
             return module[name]
@@ -33,10 +36,41 @@ class Names(MachinePart):
             module = self.program.modules[frame.file.name]
             module[name] = join(module.get(name), value)
             self.program.learned += 1
+        if name in frame.nonlocals:
+            self._bind_outside(name, value, frame)
         if frame.is_module and frame.env.get(name) != value:
             self.program.learned += 1
         frame.env[name] = value
+        for bound in frame.midway:
+            bound[name] = join(bound.get(name), value)
+
+    def _bind_outside(self, name: str, value: Value, frame: Frame) -> None:
+        """The name of a function around is this, or what it was: who knows who calls when."""
+        outer = frame.outer
+        while outer is not None and outer in self.program.scopes:
+            around = self.program.scopes[outer].frame
+            if name in around.names():
+                for env in (around.names(), *around.midway):
+                    env[name] = join(env.get(name), value)
+                return
+            outer = around.outer
 
     def close_over(self, frame: Frame) -> int:
-        self.program.scopes[frame.scope] = (frame.env or {}, frame.outer)
+        """The number of the scope that a function is defined in; none if that is a module."""
+        if frame.scope:
+            self.program.scopes[frame.scope] = Scope(frame, dict(frame.names()))
         return frame.scope
+
+    def seen_by(self, function: Function, *, inner: bool = False) -> list[Value | None]:
+        """What a function finds under names not its own; ``inner``: without the module's."""
+        names = sorted(free_names(function.node))
+        found: dict[str, Value] = {}
+        outer: int | None = function.scope
+        while outer is not None and outer in self.program.scopes:
+            scope = self.program.scopes[outer]
+            for name in names:
+                if name not in found and (value := scope.get(name)) is not None:
+                    found[name] = value
+            outer = scope.frame.outer
+        around = {} if inner else self.program.modules.get(function.module, {})
+        return [found.get(name, around.get(name)) for name in names]

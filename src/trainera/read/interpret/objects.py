@@ -7,7 +7,7 @@ from functools import reduce
 from trainera.read.interpret.heap import ANY
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
-from trainera.read.source.syntax import methods_of, names_in, text_of
+from trainera.read.source.syntax import methods_of, text_of
 from trainera.read.values import (
     PLAIN,
     Choice,
@@ -141,9 +141,7 @@ class Objects(MachinePart):
             owners = {owner.node for owner in self.lineage(holder.cls)}
             inside = [held for (node, _), held in self.program.attributes.items() if node in owners]
         elif isinstance(holder, Function):
-            around, _ = self.program.scopes.get(holder.scope, ({}, None))
-            names = names_in(holder.node) if around else frozenset()
-            inside = [held for name, held in around.items() if name in names]
+            inside = [one for one in self.machine.names.seen_by(holder) if one is not None]
         elif isinstance(holder, Choice | Union):
             several = holder.functions if isinstance(holder, Choice) else holder.members
             held_by = (self.carried(one) for one in several)

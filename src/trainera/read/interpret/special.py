@@ -130,6 +130,10 @@ class SpecialMethods(MachinePart):
             return made
         return element(value) if isinstance(value, BatchIterable | Many) else value
 
-    def left(self, value: Value, frame: Frame) -> None:
-        """The end of a `with` statement."""
-        self.ask(value, "__exit__", [Const(None)] * 3, frame)
+    def left(self, value: Value, frame: Frame) -> bool:
+        """The end of a `with` statement; whether an error in it may be dropped there."""
+        alive = frame.env
+        frame.env = frame.env if frame.env is not None else {}  # it is asked in any case
+        answer = self.ask(value, "__exit__", [PLAIN] * 3, frame)
+        frame.env = alive
+        return answer is not None and not (isinstance(answer, Const) and not answer.value)

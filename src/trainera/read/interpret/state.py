@@ -42,11 +42,33 @@ class Frame:
     continues: list[list[Env]] = field(default_factory=list)
     loops: list[LoopFact] = field(default_factory=list)
     """Batch loops of this frame, the open ones and those that ended."""
+    left: Env | None = None
+    """The names where the function was left."""
+    midway: list[Env] = field(default_factory=list)
+    """All that was bound so far in each block around that an error may leave at any place."""
     home: Context = field(init=False)
     """The context, also where it is another one for each of several values that are asked."""
 
+    def names(self) -> Env:
+        """The names as functions inside see them: now, or as they were when it was left."""
+        return self.env if self.env is not None else self.left or {}
+
     def __post_init__(self) -> None:
         self.home = self.context
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a function that is defined in another one sees of it."""
+
+    frame: Frame
+    defined: Env
+    """The names when it was defined: those of a comprehension are gone afterwards."""
+
+    def get(self, name: str) -> Value | None:
+        """A name as it is now, not as it was when the function was defined."""
+        found = self.frame.names().get(name)
+        return found if found is not None else self.defined.get(name)
 
 
 @dataclass(eq=False)
@@ -62,8 +84,8 @@ class Program:
     )
     """What was put into containers, by where these were made, by key and by who did it."""
     modules: dict[str, Env] = field(default_factory=dict)
-    scopes: dict[int, tuple[Env, int | None]] = field(default_factory=dict)
-    """The names of frames that functions were defined in, and the frame around each."""
+    scopes: "dict[int, Scope]" = field(default_factory=dict)
+    """The frames that functions were defined in."""
     contexts: dict[object, Context] = field(default_factory=dict)
     """The ways in which functions are called."""
     results: dict[Context, Value] = field(default_factory=dict)

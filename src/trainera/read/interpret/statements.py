@@ -71,6 +71,7 @@ class Statements(MachinePart):
                 value = self.machine.gathering.evaluate(node.value, frame)
         frame.returns = join(frame.returns, value) if frame.returns is not None else value
         self.path.fresh.leave_call()
+        frame.left = join_env(frame.left, frame.env)
         frame.env = None
 
     def do_raise(self, node: ast.Raise, frame: Frame) -> None:
@@ -83,13 +84,14 @@ class Statements(MachinePart):
 
     def do_try(self, node: ast.Try, frame: Frame) -> None:
         before, fresh = dict(frame.env or {}), self.path.fresh.now
+        frame.midway.append({})
         self.run(node.body, frame)
         self.run(node.orelse, frame)
         after, fresh_after = frame.env, self.path.fresh.now
         ends = [after]
+        anywhere = join_env(before, after, before | frame.midway[-1])
         for handler in node.handlers:
-            frame.env = _left_midway(node.body, join_env(before, after) or dict(before))
-            self.path.fresh.now = fresh
+            frame.env, self.path.fresh.now = dict(anywhere or {}), fresh
             if handler.name:
                 self.machine.names.bind(handler.name, PLAIN, frame)
             self.run(handler.body, frame)
@@ -97,14 +99,26 @@ class Statements(MachinePart):
         # Whoever catches an error to go on has what was before; or it is as good as never caught.
         self.path.fresh.now = fresh_after if ends[1:] == [None] * len(node.handlers) else fresh
         frame.env = join_env(*ends)
+        bound = before | frame.midway.pop()
         if node.finalbody:
-            dead = frame.env is None
-            frame.env = _left_midway(node.body, frame.env if frame.env is not None else before)
-            self.run(node.finalbody, frame)
-            frame.env = None if dead else frame.env
+            self._at_last(node.finalbody, bound, frame)
+
+    def _at_last(self, body: list[ast.stmt], bound: Env, frame: Frame) -> None:
+        """What is done however the block was left: with the names of its end, or of any place."""
+        end = frame.env
+        frame.env = join_env(end, bound)
+        self.run(body, frame)
+        if end is None or frame.env is None:
+            frame.env = None
+            return
+        changed = set().union(*map(names_bound, body))
+        frame.env = {
+            name: value for name, value in frame.env.items() if name in changed or name in end
+        }
+        frame.env |= {name: value for name, value in end.items() if name not in changed}
 
     def do_with(self, node: ast.With | ast.AsyncWith, frame: Frame) -> None:
-        fresh = self.path.fresh.now
+        before, fresh = dict(frame.env or {}), self.path.fresh.now
         managers: list[Value] = []
         for item in node.items:
             manager = self.machine.eval(item.context_expr, frame)
@@ -112,12 +126,16 @@ class Statements(MachinePart):
             managers.append(manager)
             if item.optional_vars is not None:
                 self.machine.assignments.assign(item.optional_vars, value, frame)
+        frame.midway.append({})
         self.run(node.body, frame)
+        anywhere = before | frame.midway.pop()
+        drops = any("suppress" in ast.unparse(item.context_expr) for item in node.items)
         for manager in reversed(managers):
-            self.machine.special.left(manager, frame)
-        if any("suppress" in ast.unparse(item.context_expr) for item in node.items):
+            if self.machine.special.left(manager, frame):
+                drops = True
+        if drops:  # an error in the body: it goes on behind it
             self.path.fresh.meet(fresh, self.path.fresh.now)
-            frame.env = _left_midway(node.body, frame.env) if frame.env is not None else None
+            frame.env = join_env(frame.env, anywhere)
 
     def do_match(self, node: ast.Match, frame: Frame) -> None:
         self.machine.gathering.evaluate(node.subject, frame)
@@ -150,17 +168,6 @@ class Statements(MachinePart):
             self.machine.eval(node.test, frame)
         else:
             self.machine.conditions.condition(node.test, frame)
-
-
-def _left_midway(body: list[ast.stmt], names: Env) -> Env:
-    """The names where an error may have ended a body at any place: no number there is certain."""
-    bound = set().union(*map(names_bound, body))
-    return {
-        name: PLAIN
-        if name in bound and isinstance(value, Const) and value.value is not None
-        else value
-        for name, value in names.items()
-    }
 
 
 def _checks_shape(node: ast.expr) -> bool:

@@ -43,7 +43,7 @@ from trainera.read.values import (
 from trainera.read.values.containers import copied
 from trainera.read.values.contents import first_share, holds_share
 from trainera.read.values.gathered import gathered_of
-from trainera.read.values.join import element, loaders_of
+from trainera.read.values.join import element, join, loaders_of
 
 GONE_THROUGH = {"enumerate", "iter", "zip", "list", "tuple", "sum", "sorted", "min", "max", "map"}
 COLLECTORS = {"list", "tuple", "set", "sorted", "map", "filter", "sum", "min", "max", "any", "all"}
@@ -65,6 +65,12 @@ class Python(Library):
             positional, keywords = self.machine.calls.arguments(node, frame)
             return PartialCall(positional[0], tuple(positional[1:]), tuple(keywords.items()))
         return None
+
+    def called(self, name: str, node: ast.Call, value: Value, frame: Frame) -> Value:
+        """``next(found, None)``: what it gives may be what is given for its end."""
+        if name == "builtins.next" and len(node.args) == 2:
+            return join(value, self.machine.eval(node.args[1], frame))
+        return value
 
     def _builtin(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
         positional, keywords = self.machine.calls.arguments(node, frame)

@@ -22,6 +22,36 @@ def names_in(node: ast.AST) -> frozenset[str]:
     return frozenset(part.id for part in ast.walk(node) if isinstance(part, ast.Name))
 
 
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, *COMPREHENSIONS)
+
+
+@lru_cache(maxsize=4096)
+def free_names(scope: ast.AST) -> frozenset[str]:
+    """The names of a function or comprehension that it finds outside of itself."""
+    found: set[str] = set()
+    bound: set[str] = set()
+    outside: set[str] = set()
+    spec = getattr(scope, "args", None)
+    if isinstance(spec, ast.arguments):
+        given = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg]
+        bound.update(one.arg for one in given if one is not None)
+    left = list(ast.iter_child_nodes(scope))
+    while left:
+        part = left.pop()
+        if isinstance(part, SCOPES):
+            found |= free_names(part)
+            if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+                bound.add(part.name)
+            continue
+        if isinstance(part, ast.Nonlocal | ast.Global):
+            outside.update(part.names)
+        elif isinstance(part, ast.Name):
+            (found if isinstance(part.ctx, ast.Load) else bound).add(part.id)
+        left.extend(ast.iter_child_nodes(part))
+    return frozenset(found - (bound - outside))
+
+
 @lru_cache(maxsize=1024)
 def methods_of(cls: ast.ClassDef) -> dict[str, ast.FunctionDef]:
     """The methods of a class by name; of several of one name the first."""

@@ -20,6 +20,7 @@ class Items(Value):
     born: ast.AST | None = None
     made_at: Origins = field(default=frozenset(), compare=False)
     """Where it was made, if it is no tuple (`interpret/heap.py`)."""
+    maybe_none: bool = field(default=False, kw_only=True)
 
     @property
     def held(self) -> tuple[Value, ...]:
@@ -53,6 +54,7 @@ class Many(Value):
     element: Value
     born: ast.AST | None = None
     made_at: Origins = field(default=frozenset(), compare=False)
+    maybe_none: bool = field(default=False, kw_only=True)
 
     @property
     def held(self) -> tuple[Value, ...]:
@@ -78,6 +80,7 @@ class Dictionary(Value):
 
     items: tuple[tuple[str, Value], ...]
     made_at: Origins = field(default=frozenset(), compare=False)
+    maybe_none: bool = field(default=False, kw_only=True)
 
     @property
     def held(self) -> tuple[Value, ...]:

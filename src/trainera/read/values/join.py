@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from trainera.read.values import (
     PLAIN,
+    UNKNOWN_YET,
     Answer,
     BatchIterable,
     Choice,
@@ -48,6 +49,8 @@ Item = TypeVar("Item")
 CALLABLE = Function | Class | Choice
 ACTS = CALLABLE | Object | Qualified | PartialCall | Network | LossFunction | Loader | Union
 """What does something when it is called, asked or gone through."""
+MAY_BE_NONE = Share | Gathered | Items | Many | Dictionary
+"""What is followed by its value, so that a test whether it is None has to be told."""
 SAME_ROLE: list[Callable[[str, str], str | None]] = []
 """Of two of a library's names, the one that stands for both, if any does. Libraries add to it."""
 
@@ -62,10 +65,27 @@ def join(left: Value | None, right: Value | None) -> Value:
     if left is None or right is None:
         return left or right or PLAIN
     made_at = getattr(left, "made_at", NOWHERE) | getattr(right, "made_at", NOWHERE)
-    joined = right if left == right else _join(left, right)
+    joined = right if left == right else _or_none(left, right)
     if made_at and isinstance(joined, Items | Many | Dictionary | Const):
         return changed(joined, made_at=made_at)
     return joined
+
+
+def _or_none(left: Value, right: Value) -> Value:
+    """One of two different values, which remembers whether it may be None."""
+    may_be = any(
+        (isinstance(one, Const) and one.value is None and one is not UNKNOWN_YET)
+        or (isinstance(one, MAY_BE_NONE) and one.maybe_none)
+        for one in (left, right)
+    )
+    if not may_be:
+        return _join(left, right)
+    one, other = (
+        changed(value, maybe_none=False) if isinstance(value, MAY_BE_NONE) else value
+        for value in (left, right)
+    )
+    joined = one if one == other else _join(one, other)
+    return changed(joined, maybe_none=True) if isinstance(joined, MAY_BE_NONE) else joined
 
 
 def _join(left: Value, right: Value) -> Value:

@@ -83,7 +83,13 @@ class Loader(Opaque):
     origins: Nodes
 
     def iterate(self) -> tuple[Value, ...]:
-        return (Shard(self.origins, nested=True, listed=Answer.MAYBE),)
+        # A collate function of the script's own may give None for a field.
+        collates = any(
+            word.arg == "collate_fn"
+            for made in self.origins
+            for word in getattr(made, "keywords", ())
+        )
+        return (Shard(self.origins, nested=True, listed=Answer.MAYBE, maybe_none=collates),)
 
 
 @dataclass(frozen=True)
