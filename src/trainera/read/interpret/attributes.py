@@ -2,7 +2,7 @@
 
 import ast
 
-from trainera.read.interpret.heap import ANY, FACTS
+from trainera.read.interpret.heap import ANY
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.site import Site
 from trainera.read.interpret.state import Frame
@@ -14,7 +14,7 @@ class Attributes(MachinePart):
 
     def read(self, node: ast.Attribute, frame: Frame) -> Value:
         owner = self.machine.eval(node.value, frame)
-        if isinstance(owner, Const) and node.attr not in FACTS:
+        if isinstance(owner, Const) and node.attr not in self.machine.libraries.tensor_facts:
             self.machine.heap.put_unnamed(owner, ANY, [], frame)  # a view, perhaps
         return self.of(owner, Site(self.machine, node, frame))
 

@@ -36,8 +36,6 @@ CHANGES = {
     *("add", "discard", "fill", "put", "partition", "resize"),
 }
 """Methods of lists, dictionaries, sets and arrays that change what they are called on."""
-CHANGERS = {"shuffle", "put", "place", "copyto", "putmask", "fill_diagonal", "put_along_axis"}
-"""Functions that change what they are given first."""
 TURNS = {"T", "mT", "t", "permute", "swapaxes", "swapdims", "transpose", "unsqueeze"}
 
 
@@ -98,7 +96,7 @@ class Gathering(MachinePart):
             self.notes.plain.add(node, frame)
             return value
         self.notes.plain.drop(node, frame)
-        if _is_changed(node, frame.file):
+        if self._is_changed(node, frame.file):
             # The whole is a copy, and the change would be lost with it.
             share = first_share(value)
             self.notes.trouble("metrics", "changed-copy", node, frame, share.loaders)
@@ -175,6 +173,22 @@ class Gathering(MachinePart):
             "metrics", "share", node, frame, share.loaders, why=share.why, do=share.do
         )
 
+    def _is_changed(self, node: ast.expr, file: SourceFile) -> bool:
+        """Whether an expression is changed in place by the call that it is part of."""
+        above = file.parents.get(node)
+        call = file.parents.get(above) if above is not None else None
+        if isinstance(above, ast.keyword):
+            return above.arg == "out"
+        if isinstance(above, ast.Attribute) and isinstance(call, ast.Call) and call.func is above:
+            # Some tensors have methods of these names, too, which are called for what they give.
+            alone = isinstance(file.parents.get(call), ast.Expr)
+            return above.attr in TAKES_OUT or (above.attr in CHANGES and alone)
+        if isinstance(above, ast.Call) and above.args and above.args[0] is node:
+            called = ast.unparse(above.func)
+            changers = self.machine.libraries.first_changed
+            return called.rpartition(".")[2] in changers
+        return False
+
 
 def how_to_gather(value: Value) -> str | None:
     """The name of the operation that turns a share into the whole batch's value."""
@@ -226,22 +240,6 @@ def _only_adds(key: ast.expr) -> bool:
     if isinstance(key, ast.Slice):
         return key.lower is key.upper is key.step is None
     return isinstance(key, ast.Constant) and key.value in (None, ...)
-
-
-def _is_changed(node: ast.expr, file: SourceFile) -> bool:
-    """Whether an expression is changed in place by the call that it is part of."""
-    above = file.parents.get(node)
-    call = file.parents.get(above) if above is not None else None
-    if isinstance(above, ast.keyword):
-        return above.arg == "out"
-    if isinstance(above, ast.Attribute) and isinstance(call, ast.Call) and call.func is above:
-        # Some tensors have methods of these names, too, which are called for what they give.
-        alone = isinstance(file.parents.get(call), ast.Expr)
-        return above.attr in TAKES_OUT or (above.attr in CHANGES and alone)
-    if isinstance(above, ast.Call) and above.args and above.args[0] is node:
-        called = ast.unparse(above.func)
-        return called.rpartition(".")[2] in CHANGERS or called.startswith("heapq.")
-    return False
 
 
 def _of_self(node: ast.AST) -> bool:

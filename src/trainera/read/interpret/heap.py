@@ -33,14 +33,6 @@ CHANGERS = {
     "__delitem__",
 }
 """Methods of containers that change them."""
-PURE = {
-    *("item", "sum", "mean", "tolist", "backward", "dim", "size", "numel", "norm", "clone", "abs"),
-    *("sqrt", "exp", "log", "pow", "max", "min", "argmax", "add", "sub", "mul", "div", "matmul"),
-    *("copy", "astype", "std", "var", "any", "all", "eq", "ne", "lt", "gt", "le", "ge", "neg"),
-}
-"""Methods of tensors that neither change them nor give a view of them."""
-FACTS = {"shape", "dtype", "device", "ndim", "requires_grad", "is_cuda", "grad_fn", "layout"}
-"""Attributes of tensors through which they cannot be changed."""
 ANY = Ellipsis
 """A key that is not known, or any place in a list."""
 
@@ -93,7 +85,8 @@ class Heap(MachinePart):
         """A method is called that may change a container."""
         name, target = function.attr, function.value
         if isinstance(owner, Const):
-            if name not in PURE and not isinstance(target, ast.Call):
+            asked = name in self.machine.libraries.tensor_questions
+            if not asked and not isinstance(target, ast.Call):
                 self.put_unnamed(owner, ANY, [], frame)
             return
         if not isinstance(owner, Items | Many | Dictionary) or name not in CHANGERS:

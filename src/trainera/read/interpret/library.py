@@ -5,7 +5,7 @@ network does, what must happen on one worker only, the libraries tell; `reader` 
 """
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Concatenate, ParamSpec, cast
 
 from trainera.read.interpret.part import MachinePart
@@ -22,6 +22,12 @@ class Library(MachinePart):
     """Methods by which a script trains."""
     tensor_makers: frozenset[str] = frozenset()
     """Functions that make tensors to a size that they are given."""
+    tensor_questions: frozenset[str] = frozenset()
+    """Methods of tensors that neither change them nor give a view of them."""
+    tensor_facts: frozenset[str] = frozenset()
+    """Attributes of tensors through which they cannot be changed."""
+    first_changed: frozenset[str] = frozenset()
+    """Functions, by the last part of their name, that change what they are given first."""
 
     # Questions: the first library that has an answer gives the value.
     def named(self, name: str) -> Value | None:
@@ -134,10 +140,11 @@ class Libraries:
     """All libraries, asked as one."""
 
     def __init__(self, libraries: Sequence[Library]) -> None:
-        makers = [library.tensor_makers for library in libraries]
-        training = [library.training_methods for library in libraries]
-        self.tensor_makers: frozenset[str] = frozenset().union(*makers)
-        self.training_methods: frozenset[str] = frozenset().union(*training)
+        self.tensor_makers = _all_of(library.tensor_makers for library in libraries)
+        self.training_methods = _all_of(library.training_methods for library in libraries)
+        self.tensor_questions = _all_of(library.tensor_questions for library in libraries)
+        self.tensor_facts = _all_of(library.tensor_facts for library in libraries)
+        self.first_changed = _all_of(library.first_changed for library in libraries)
         self.named = first(libraries, Library.named)
         self.call = first(libraries, Library.call)
         self.call_value = first(libraries, Library.call_value)
@@ -246,3 +253,7 @@ def every(
             one(*arguments)
 
     return cast(Callable[P, None], tell)
+
+
+def _all_of(names: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset().union(*names)

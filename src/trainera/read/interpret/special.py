@@ -10,12 +10,14 @@ from collections.abc import Sequence
 
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
+from trainera.read.source.syntax import parts_of
 from trainera.read.values import (
     PLAIN,
     BatchIterable,
     Const,
     Function,
     Items,
+    LibraryObject,
     Loader,
     Many,
     Object,
@@ -130,10 +132,25 @@ class SpecialMethods(MachinePart):
             return made
         return element(value) if isinstance(value, BatchIterable | Many) else value
 
-    def left(self, value: Value, frame: Frame) -> bool:
+    def left(self, node: ast.expr, value: Value, frame: Frame) -> bool:
         """The end of a `with` statement; whether an error in it may be dropped there."""
+        if isinstance(value, LibraryObject) and value.name == "contextlib.suppress":
+            return True
+        if isinstance(value, BatchIterable | Many) and isinstance(node, ast.Call):
+            made_by = self.machine.eval(node.func, frame)
+            return isinstance(made_by, Function) and _catches_around_yield(made_by.node)
         alive = frame.env
         frame.env = frame.env if frame.env is not None else {}  # it is asked in any case
         answer = self.ask(value, "__exit__", [PLAIN] * 3, frame)
         frame.env = alive
         return answer is not None and not (isinstance(answer, Const) and not answer.value)
+
+
+def _catches_around_yield(function: ast.AST) -> bool:
+    """Whether a generator that is a context manager goes on after an error in its `with`."""
+    return any(
+        isinstance(part, ast.Try)
+        and part.handlers
+        and any(isinstance(inner, ast.Yield) for one in part.body for inner in ast.walk(one))
+        for part in parts_of(function)
+    )

@@ -129,9 +129,9 @@ class Statements(MachinePart):
         frame.midway.append({})
         self.run(node.body, frame)
         anywhere = before | frame.midway.pop()
-        drops = any("suppress" in ast.unparse(item.context_expr) for item in node.items)
-        for manager in reversed(managers):
-            if self.machine.special.left(manager, frame):
+        drops = False
+        for item, manager in reversed(list(zip(node.items, managers, strict=True))):
+            if self.machine.special.left(item.context_expr, manager, frame):
                 drops = True
         if drops:  # an error in the body: it goes on behind it
             self.path.fresh.meet(fresh, self.path.fresh.now)

@@ -7,6 +7,8 @@ from trainera.read.ops import along, elementwise, joining, products, reductions,
 from trainera.read.ops.table import Operation, Table
 
 NUMPY = Table("numpy")
+CHANGERS = frozenset({"put", "place", "copyto", "putmask", "fill_diagonal", "put_along_axis"})
+"""Functions that change what they are given first."""
 
 NUMPY.add(
     "abs absolute add arccos arcsin arctan arctan2 around ceil clip cos cosh deg2rad "

@@ -55,6 +55,10 @@ TELLS = {"any", "all", "sum", "min", "max", "next"}
 class Python(Library):
     """What Python's own functions give."""
 
+    first_changed = frozenset(
+        {"shuffle", "heapify", "heappop", "heappush", "heappushpop", "heapreplace"}
+    )
+
     def call(self, name: str, node: ast.Call, frame: Frame) -> Value | None:
         if name.startswith("builtins."):
             return self._builtin(name.rpartition(".")[2], node, frame)

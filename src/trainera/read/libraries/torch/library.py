@@ -6,6 +6,7 @@ from functools import cached_property
 from trainera.read.interpret.library import Library
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries import drawing
+from trainera.read.libraries.numpy import CHANGERS
 from trainera.read.libraries.torch import names
 from trainera.read.libraries.torch.autograd import Autograd, add_network
 from trainera.read.libraries.torch.data import Loaders
@@ -13,7 +14,7 @@ from trainera.read.libraries.torch.losses import Losses
 from trainera.read.libraries.torch.networks import Networks
 from trainera.read.libraries.torch.nn import Layers, makes_parameter
 from trainera.read.libraries.torch.optim import Optimizers
-from trainera.read.libraries.torch.tensor import operation
+from trainera.read.libraries.torch.tensor import FACTS, QUESTIONS, operation
 from trainera.read.libraries.torch.wrapping import Wrapping
 from trainera.read.ops.parts import MOVES
 from trainera.read.values import (
@@ -74,6 +75,9 @@ class Torch(Library):
     """Networks, losses, optimizers, loaders and gradients."""
 
     training_methods = frozenset({"backward", "step"})
+    tensor_questions = QUESTIONS
+    tensor_facts = FACTS
+    first_changed = CHANGERS
 
     @cached_property
     def autograd(self) -> Autograd:

@@ -17,7 +17,6 @@ WRAPPER_OK = {
     "training",
     "zero_grad",
 }
-PAIR_LAYERS = {"GRU", "LSTM", "RNN", "MultiheadAttention"}
 SAME_MODEL = {"train", "eval", "requires_grad_", "apply", "share_memory"}
 
 # Libraries that make networks, and some that make none.

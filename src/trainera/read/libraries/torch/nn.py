@@ -6,9 +6,8 @@ from functools import lru_cache
 
 from trainera.read.interpret.state import Frame
 from trainera.read.libraries.torch import layers
-from trainera.read.libraries.torch.layers import STACKED
+from trainera.read.libraries.torch.layers import STACKED, has_parameters
 from trainera.read.libraries.torch.losses import LOSSES, MADE
-from trainera.read.libraries.torch.names import PAIR_LAYERS
 from trainera.read.libraries.torch.part import TorchPart
 from trainera.read.source.syntax import parts_of, text_of
 from trainera.read.values import (
@@ -33,7 +32,7 @@ class Layers(TorchPart):
     def learns(self, model: Network) -> bool:
         """Whether it is a network with layers, and not a loss, a softmax or the like."""
         if model.layer:
-            return model.layer.startswith(("Sequential", "Linear", "Conv", *PAIR_LAYERS))
+            return has_parameters(model.layer)
         return any(cls is None or self.has_layers(cls) for cls in model.classes)
 
     def may_normalise(self, model: Network, within: Nodes = frozenset()) -> bool:

@@ -34,6 +34,19 @@ from trainera.read.values.gathered import aligned_like, gathered_of, is_aligned
 
 NOT_A_SHARE = {"device", "dtype", "is_cuda", "ndim", "requires_grad", "grad_fn", "dim", "layout"}
 NOT_A_SHARE |= {"is_leaf", "is_mps", "is_quantized", "is_sparse", "is_xpu", "itemsize"}
+QUESTIONS = frozenset(
+    {
+        *("item", "sum", "mean", "tolist", "backward", "dim", "size", "numel", "norm", "clone"),
+        *("abs", "sqrt", "exp", "log", "pow", "max", "min", "argmax", "add", "sub", "mul", "div"),
+        *("matmul", "copy", "astype", "std", "var", "any", "all", "eq", "ne", "lt", "gt", "le"),
+        *("ge", "neg"),
+    }
+)
+"""Methods that neither change a tensor nor give a view of it."""
+FACTS = frozenset(
+    {"shape", "dtype", "device", "ndim", "requires_grad", "is_cuda", "grad_fn", "layout"}
+)
+"""Attributes through which a tensor cannot be changed."""
 PROPERTIES = {"T", "mT", "H", "mH", "data", "real", "imag"}
 
 
