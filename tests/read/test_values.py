@@ -1,6 +1,7 @@
 """What a value is that comes from one of two places."""
 
 import ast
+from dataclasses import replace
 
 import pytest
 
@@ -146,12 +147,12 @@ def test_shards_keep_only_what_both_have(left: Value, right: Value, joined: Valu
     [
         (Const(1), Const(2), PLAIN),
         (Const(1), PLAIN, PLAIN),
-        (PerWorker("clock"), PLAIN, PerWorker("clock")),
+        (PerWorker("clock"), PLAIN, PerWorker("clock", maybe_none=True)),
         (Loader(L), Loader(M), Loader(L | M)),
-        (Loader(L), Const(None), Loader(L)),
+        (Loader(L), Const(None), Loader(L, maybe_none=True)),
         (Parameters(L), Parameters(M), Parameters(L | M)),
-        (Gathered(L), PLAIN, Gathered(L)),
-        (Network(L), PLAIN, Network(L)),
+        (Gathered(L), PLAIN, Gathered(L, maybe_none=True)),
+        (Network(L), PLAIN, Network(L, maybe_none=True)),
         (Network(L, wrapped=True), Network(L), Network(L, wrapped=None)),
         (Network(L), Network(M), Network(L | M)),
         (Items((MEAN, PLAIN)), Items((MEAN, Const(1))), Items((MEAN, PLAIN))),
@@ -159,7 +160,9 @@ def test_shards_keep_only_what_both_have(left: Value, right: Value, joined: Valu
         (
             Dictionary((("a", MEAN),)),
             Dictionary((("b", SUM),)),
-            Dictionary((("a", MEAN), ("b", SUM))),
+            Dictionary(
+                (("a", replace(MEAN, maybe_none=True)), ("b", replace(SUM, maybe_none=True)))
+            ),
         ),
     ],
     ids=label,

@@ -38,7 +38,8 @@ class Comprehensions(MachinePart):
             if key is None and isinstance(value, Dictionary):
                 items |= dict(value.items)
             elif key is None:
-                known = False
+                known = False  # what was under any key so far may be another value now
+                items = {name: join(old, PLAIN) for name, old in items.items()}
                 if holds_share(value) or isinstance(value, Gathered):
                     others.append(value if isinstance(value, Share) else element(value))
             elif isinstance(key, ast.Constant) and isinstance(key.value, str):

@@ -11,14 +11,19 @@ from trainera.read.interpret.state import Frame
 from trainera.read.values import (
     Const,
     FirstOnly,
-    LibraryObject,
+    Gathered,
+    Items,
+    Many,
     Network,
     PerWorker,
+    Share,
     Value,
 )
 from trainera.read.values.contents import first_share, holds_share
-from trainera.read.values.join import MAY_BE_NONE
+from trainera.read.values.join import is_unnamed
 
+FILLED = Share | Gathered | Items | Many
+"""What loops put in place of None that was there before."""
 LISTS = frozenset({"list", "tuple", "dict", "set"})
 
 
@@ -63,11 +68,9 @@ class Conditions(MachinePart):
         left, right = (self.machine.eval(part, frame) for part in (node.left, node.comparators[0]))
         asked = node.ops[0]
         if isinstance(asked, ast.Is | ast.IsNot) and isinstance(right, Const):
-            if right.value is not None or type(left) in (Value, LibraryObject):
+            if right.value is not None or self._may_be_none(left, node.left, frame):
                 return None
             found = isinstance(left, Const) and left.value is None
-            if self._may_be_none(left, node.left, frame):
-                return None
             return found == isinstance(asked, ast.Is)
         if isinstance(left, Const) and isinstance(right, Const):
             if isinstance(left.value, str) and isinstance(right.value, str):
@@ -84,9 +87,10 @@ class Conditions(MachinePart):
     @staticmethod
     def _may_be_none(value: Value, node: ast.expr, frame: Frame) -> bool:
         """Whether it is None on some path, or not there yet in a loop's first round."""
-        if not isinstance(value, MAY_BE_NONE):
+        if isinstance(value, Const):
             return False
-        return value.maybe_none or _named(node) in frame.file.emptied
+        emptied = _named(node) in frame.file.emptied and isinstance(value, FILLED)
+        return value.maybe_none or is_unnamed(value) or emptied
 
     def _constant(self, node: ast.expr, frame: Frame) -> Const | None:
         """A number, text or truth value that stands there, or that a name of this function has.

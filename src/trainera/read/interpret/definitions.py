@@ -12,7 +12,7 @@ class Definitions(MachinePart):
     """Definitions and imports."""
 
     def do_functiondef(self, node: ast.FunctionDef, frame: Frame) -> None:
-        value: Value = Function(node, frame.file.name, scope=self.machine.names.close_over(frame))
+        value: Value = self.machine.functions.defined(node, frame)
         for decorator in reversed(node.decorator_list):
             wrapper = self.machine.eval(decorator, frame)
             if isinstance(wrapper, Function):

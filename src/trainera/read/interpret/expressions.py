@@ -14,7 +14,6 @@ from trainera.read.values import (
     PLAIN,
     Const,
     FirstOnly,
-    Function,
     HashOrdered,
     Items,
     PerWorker,
@@ -128,7 +127,7 @@ class Expressions(MachinePart):
         return value
 
     def function(self, node: ast.Lambda, frame: Frame) -> Value:
-        return Function(node, frame.file.name, scope=self.machine.names.close_over(frame))
+        return self.machine.functions.defined(node, frame)
 
     def slice(self, node: ast.Slice, frame: Frame) -> Value:
         for part in (node.lower, node.upper, node.step):

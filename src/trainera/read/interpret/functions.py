@@ -1,6 +1,7 @@
 """Calls of the script's own functions."""
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import reduce
 
@@ -127,6 +128,7 @@ class Functions(MachinePart):
         key = (
             function.node,
             function.bound,
+            function.defaults,
             tuple(self.machine.names.seen_by(function, inner=True)),
             tuple(arguments),
             tuple(sorted(keywords.items(), key=lambda item: item[0])),
@@ -149,7 +151,7 @@ class Functions(MachinePart):
             context,
             {},
             policy=policy,
-            scope=self.program.new_scope(),
+            scope=context,
             outer=function.scope or None,
         )
         assert callee.env is not None
@@ -188,6 +190,26 @@ class Functions(MachinePart):
             return BatchIterable(share.loaders, value)
         return Many(value) if value != PLAIN else PLAIN
 
+    def defined(self, node: ast.FunctionDef | ast.Lambda, frame: Frame) -> Function:
+        """A function, with the names around it and its defaults as they are here."""
+        scope = self.machine.names.close_over(frame)
+        defaults = tuple(self._defaults(node, frame))
+        return Function(node, frame.file.name, scope=scope, defaults=defaults)
+
+    def _defaults(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, frame: Frame
+    ) -> Iterator[tuple[str, Value]]:
+        """What parameters are if they are not given: they were made with the function."""
+        spec = node.args
+        names = [parameter.arg for parameter in (*spec.posonlyargs, *spec.args)]
+        by_place = reversed([*zip(reversed(names), reversed(spec.defaults), strict=False)])
+        by_name = zip((one.arg for one in spec.kwonlyargs), spec.kw_defaults, strict=True)
+        for name, default in (*by_place, *by_name):
+            if default is not None:
+                value = self.machine.eval(default, frame)
+                # It outlives every batch.
+                yield name, replace(value, born=None) if isinstance(value, Items) else value
+
     def _bind_parameters(
         self, function: Function, arguments: list[Value], keywords: dict[str, Value], callee: Frame
     ) -> None:
@@ -195,18 +217,11 @@ class Functions(MachinePart):
         names = [parameter.arg for parameter in (*spec.posonlyargs, *spec.args)]
         values = [function.bound, *arguments] if function.bound is not None else list(arguments)
         assert callee.env is not None
-        defaults = dict(zip(reversed(names), reversed(spec.defaults), strict=False))
-        defaults |= {
-            parameter.arg: default
-            for parameter, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
-            if default is not None
-        }
         home = Frame(callee.file, 0, self.program.modules.get(function.module, {}), is_module=True)
+        known = function.defaults
+        defaults = dict(known if known is not None else self._defaults(function.node, home))
         for name in (*names, *(parameter.arg for parameter in spec.kwonlyargs)):
-            default = defaults.get(name)
-            given = self.machine.eval(default, home) if default is not None else PLAIN
-            # It was made with the function, and outlives every batch.
-            callee.env[name] = replace(given, born=None) if isinstance(given, Items) else given
+            callee.env[name] = defaults.get(name, PLAIN)
         for name, value in zip(names, values, strict=False):
             callee.env[name] = value
         anything = any_argument(keywords)

@@ -21,7 +21,7 @@ from trainera.read.interpret.state import Frame, Holder
 from trainera.read.values import PLAIN, Const, Dictionary, Items, Many, Record, Value
 from trainera.read.values.base import Origins
 from trainera.read.values.contents import flat
-from trainera.read.values.join import element, join
+from trainera.read.values.join import element, join, perhaps
 
 ADDS = {"append", "extend", "insert", "add", "appendleft", "extendleft", "__setitem__"}
 CHANGERS = {
@@ -176,7 +176,8 @@ def _with(value: Value, put: list[tuple[object, Value | None]]) -> Value:
             items = dict(value.items)
             for key, one in put:
                 if one is not None:
-                    items[str(key)] = join(items.get(str(key)), one)
+                    held = items.get(str(key))
+                    items[str(key)] = perhaps(one) if held is None else join(held, one)
             return replace(value, items=tuple(items.items()))
         return Many(
             reduce(join, [*value.held, *given]) if value.held or given else PLAIN,

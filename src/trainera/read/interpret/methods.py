@@ -30,7 +30,7 @@ from trainera.read.values.contents import (
     put_together,
 )
 from trainera.read.values.gathered import aligned_like, gathered_of, is_aligned, sized
-from trainera.read.values.join import element, join
+from trainera.read.values.join import element, is_unnamed, join
 
 if TYPE_CHECKING:
     from trainera.read.interpret.machine import Machine
@@ -105,9 +105,12 @@ class Methods(MachinePart):
         held = owner.get(key.value) if isinstance(key, Const) and type(key.value) is str else None
         if name == "copy":
             return copied(owner)
-        if name in ("pop", "setdefault") and held is not None:
+        if name == "setdefault" and len(node.args) == 2:
+            return self._set_default(owner, key, held, node, frame)
+        if name == "pop" and held is not None:
             target = node.func.value if isinstance(node.func, ast.Attribute) else None
-            if name == "pop" and isinstance(target, ast.Name) and isinstance(key, Const):
+            held = self.or_default(held, node, frame)
+            if isinstance(target, ast.Name) and isinstance(key, Const):
                 left = tuple(item for item in owner.items if item[0] != key.value)
                 self.machine.names.bind(target.id, replace(owner, items=left), frame)
                 if holds_share(held):
@@ -121,6 +124,29 @@ class Methods(MachinePart):
         if name == "update" and holds_share(owner):
             return self._updated(owner, node, frame)
         return self.of_holder(owner, name, node, frame) if holds_share(owner) else None
+
+    def or_default(self, found: Value, node: ast.Call, frame: Frame) -> Value:
+        """``d.get(key, default)``: one of both, unless it is certain that the key is there."""
+        if len(node.args) < 2:
+            return found
+        return self._or(found, self.machine.eval(node.args[1], frame))
+
+    @staticmethod
+    def _or(found: Value, default: Value) -> Value:
+        certain = not found.maybe_none and (not is_unnamed(found) or isinstance(found, Const))
+        return found if certain and not holds_share(default) else join(found, default)
+
+    def _set_default(
+        self, owner: Dictionary, key: Value, held: Value | None, node: ast.Call, frame: Frame
+    ) -> Value:
+        """``d.setdefault(key, value)``: what is put in is kept, so it is made whole."""
+        given = self.machine.gathering.evaluate(node.args[1], frame)
+        value = self._or(held, given) if held is not None else given
+        target = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if isinstance(target, ast.Name) and isinstance(key, Const) and type(key.value) is str:
+            items = dict(owner.items) | {key.value: value}
+            self.machine.names.bind(target.id, replace(owner, items=tuple(items.items())), frame)
+        return value
 
     def _updated(self, owner: Dictionary, node: ast.Call, frame: Frame) -> Value:
         """``d.update(loss=loss)``: from then on it holds the whole batch's values there."""

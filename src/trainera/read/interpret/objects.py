@@ -142,6 +142,7 @@ class Objects(MachinePart):
             inside = [held for (node, _), held in self.program.attributes.items() if node in owners]
         elif isinstance(holder, Function):
             inside = [one for one in self.machine.names.seen_by(holder) if one is not None]
+            inside += [value for _, value in holder.defaults or ()]
         elif isinstance(holder, Choice | Union):
             several = holder.functions if isinstance(holder, Choice) else holder.members
             held_by = (self.carried(one) for one in several)

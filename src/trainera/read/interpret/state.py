@@ -3,7 +3,6 @@
 import ast
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import count
 
 from trainera.errors import Status, UserError
 from trainera.read.facts import Context, Decisions, LoopFact
@@ -112,7 +111,6 @@ class Program:
     """Whether an attribute was learned to be something new in this reading."""
     learned: int = 0
     """How often anything has changed that functions look up: attributes, names of modules."""
-    _scope_numbers: "count[int]" = field(default_factory=lambda: count(1))
     _spent: int = 0
 
     def begin_reading(self) -> None:
@@ -124,9 +122,6 @@ class Program:
         self.evaluated.clear()
         self.seen.clear()
         self.endless.clear()
-
-    def new_scope(self) -> int:
-        return next(self._scope_numbers)
 
     def spend(self, frame: Frame) -> None:
         """Keeps the analysis of a script from taking forever."""

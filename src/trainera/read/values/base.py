@@ -31,6 +31,9 @@ class Value:
     what a network does, the library is asked before (`interpret.library`).
     """
 
+    maybe_none: bool = field(default=False, kw_only=True)
+    """Whether it is None on some path: then a test whether it is has to be read both ways."""
+
     @property
     def held(self) -> "tuple[Value, ...] | None":
         """What a container holds; None for what is none."""

@@ -20,6 +20,8 @@ class Function(Opaque):
     scope: int = 0
     """The frame it was defined in, for closures."""
     owner: ast.ClassDef | None = None
+    defaults: tuple[tuple[str, Value], ...] | None = None
+    """What parameters are if they are not given: computed where the function was defined."""
 
     def call(self, site: "Site[ast.Call]") -> Value | None:
         return site.machine.functions.call(self, site.node, site.frame)

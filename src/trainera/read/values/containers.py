@@ -20,7 +20,6 @@ class Items(Value):
     born: ast.AST | None = None
     made_at: Origins = field(default=frozenset(), compare=False)
     """Where it was made, if it is no tuple (`interpret/heap.py`)."""
-    maybe_none: bool = field(default=False, kw_only=True)
 
     @property
     def held(self) -> tuple[Value, ...]:
@@ -54,7 +53,6 @@ class Many(Value):
     element: Value
     born: ast.AST | None = None
     made_at: Origins = field(default=frozenset(), compare=False)
-    maybe_none: bool = field(default=False, kw_only=True)
 
     @property
     def held(self) -> tuple[Value, ...]:
@@ -80,7 +78,6 @@ class Dictionary(Value):
 
     items: tuple[tuple[str, Value], ...]
     made_at: Origins = field(default=frozenset(), compare=False)
-    maybe_none: bool = field(default=False, kw_only=True)
 
     @property
     def held(self) -> tuple[Value, ...]:
@@ -123,7 +120,8 @@ class Dictionary(Value):
         if name == "get" and site.node.args:
             key = site.eval(site.node.args[0])
             if isinstance(key, Const) and isinstance(key.value, str):
-                return self._now(key.value, site)
+                found = self._now(key.value, site)
+                return site.machine.methods.or_default(found, site.node, site.frame)
             others = [site.eval(argument) for argument in site.node.args[1:]]
             return site.machine.by_any_name(Items((*self.held, *others)))
         return site.machine.methods.of_dictionary(self, name, site.node, site.frame)

@@ -49,8 +49,6 @@ Item = TypeVar("Item")
 CALLABLE = Function | Class | Choice
 ACTS = CALLABLE | Object | Qualified | PartialCall | Network | LossFunction | Loader | Union
 """What does something when it is called, asked or gone through."""
-MAY_BE_NONE = Share | Gathered | Items | Many | Dictionary
-"""What is followed by its value, so that a test whether it is None has to be told."""
 SAME_ROLE: list[Callable[[str, str], str | None]] = []
 """Of two of a library's names, the one that stands for both, if any does. Libraries add to it."""
 
@@ -73,19 +71,22 @@ def join(left: Value | None, right: Value | None) -> Value:
 
 def _or_none(left: Value, right: Value) -> Value:
     """One of two different values, which remembers whether it may be None."""
-    may_be = any(
-        (isinstance(one, Const) and one.value is None and one is not UNKNOWN_YET)
-        or (isinstance(one, MAY_BE_NONE) and one.maybe_none)
-        for one in (left, right)
-    )
-    if not may_be:
+    if not (_may_be_none(left) or _may_be_none(right)):
         return _join(left, right)
-    one, other = (
-        changed(value, maybe_none=False) if isinstance(value, MAY_BE_NONE) else value
-        for value in (left, right)
-    )
+    one, other = (changed(value, maybe_none=False) for value in (left, right))
     joined = one if one == other else _join(one, other)
-    return changed(joined, maybe_none=True) if isinstance(joined, MAY_BE_NONE) else joined
+    return joined if is_unnamed(joined) else changed(joined, maybe_none=True)
+
+
+def _may_be_none(value: Value) -> bool:
+    if isinstance(value, Const):
+        return value.value is None and value is not UNKNOWN_YET
+    return value.maybe_none or is_unnamed(value)
+
+
+def is_unnamed(value: Value) -> bool:
+    """Whether nothing is known of a value but that it is the same everywhere: it may be None."""
+    return type(value) in (Value, Const, LibraryObject)
 
 
 def _join(left: Value, right: Value) -> Value:
@@ -128,7 +129,7 @@ def _join(left: Value, right: Value) -> Value:
     if isinstance(left, Dictionary) and isinstance(right, Dictionary):
         keys = dict(left.items) | dict(right.items)
         both = Record if isinstance(left, Record) and isinstance(right, Record) else Dictionary
-        return both(tuple((key, join(left.get(key), right.get(key))) for key in keys))
+        return both(tuple((key, _under(key, left, right)) for key in keys))
     for one, other in ((left, right), (right, left)):
         if isinstance(one, PerWorker | HashOrdered | FirstOnly):
             return one
@@ -144,6 +145,20 @@ def _join(left: Value, right: Value) -> Value:
         ):
             return other
     return _neither(left, right)
+
+
+def _under(key: str, left: Dictionary, right: Dictionary) -> Value:
+    """What is under a key of one of two dictionaries; there may be nothing."""
+    one, other = left.get(key), right.get(key)
+    if one is not None and other is not None:
+        return join(one, other)
+    return perhaps(one or other or PLAIN)
+
+
+def perhaps(value: Value) -> Value:
+    """What is there on some path only, so that a default may take its place."""
+    known = isinstance(value, Const) and value.value is not None
+    return PLAIN if known else changed(value, maybe_none=not is_unnamed(value))
 
 
 def _neither(left: Value, right: Value) -> Value:
@@ -179,8 +194,11 @@ def _join_union(left: Value, right: Value) -> Value:
 def union(*values: Value) -> Value:
     """One of these, each of which counts."""
     members = [one for value in values for one in members_of(value)]
-    distinct = tuple(dict.fromkeys(members))
-    return distinct[0] if len(distinct) == 1 else Union(distinct)
+    distinct = tuple(dict.fromkeys(changed(one, maybe_none=False) for one in members))
+    one = distinct[0] if len(distinct) == 1 else Union(distinct)
+    if any(value.maybe_none for value in (*values, *members)):
+        return one if is_unnamed(one) else changed(one, maybe_none=True)
+    return one
 
 
 def members_of(value: Value) -> tuple[Value, ...]:
@@ -222,7 +240,9 @@ def by_any_name(value: Value) -> Value:
 
 
 def _identity(function: Function | Class) -> tuple[object, ...]:
-    return (function.node, function.bound if isinstance(function, Function) else None)
+    if isinstance(function, Function):
+        return (function.node, function.bound, function.scope, function.defaults)
+    return (function.node,)
 
 
 def _distinct(items: tuple[Item, ...]) -> tuple[Item, ...]:

@@ -20,8 +20,6 @@ class Share(Value):
     loaders: Nodes
     models: NetworkCalls = field(default=frozenset(), kw_only=True)
     """Networks it was computed with, whether that went through the wrapper, and by which call."""
-    maybe_none: bool = field(default=False, kw_only=True)
-    """Whether it is None on some path: then a test whether it is has to be read both ways."""
 
     def iterate(self) -> tuple[Value, ...]:
         why = "a batch is taken apart sample by sample"
@@ -88,7 +86,6 @@ class Gathered(Value):
     """Its rows come first and are as many as the batch has samples."""
     drawn: bool = False
     """It is made of random numbers, and of nothing of the batch."""
-    maybe_none: bool = field(default=False, kw_only=True)
 
     def iterate(self) -> tuple[Value, ...]:
         return (self,)
