@@ -32,6 +32,7 @@ EDGES = {
     "launch": "engines errors plan read.source rewrite",
     "jax_crew": "",
     "mirror_crew": "",
+    "other_crew": "mirror_crew tf_crew",
     "pipeline": "engines frameworks plan planner read.source rewrite",
     "plan": "read.source",
     "frameworks": "engines errors plan read.batches read.facts read.keras read.reader read.source "

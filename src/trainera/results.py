@@ -62,6 +62,8 @@ class Result:
     data: str = ""
     """``real`` or ``generated``, where the script says so."""
     batch: str = "global"
+    another: str = ""
+    """Why this is another training than the script's by nature, if it is."""
     wall_s: float | None = None
     """From the start of the first process to the end of the last."""
     total_s: float | None = None

@@ -14,6 +14,7 @@ def made_runs(
     setting: dict[str, str] | None = None,
     framework: str = "",
     task: str = "",
+    another: str = "",
 ) -> list[Result]:
     """One run a time; with an energy run where a figure is given."""
     metrics = metrics or [0.9] * len(times_s)
@@ -24,6 +25,7 @@ def made_runs(
             workers=workers,
             framework=framework,
             task=task,
+            another=another,
             block=block,
             setting=setting or {},
             data="real",

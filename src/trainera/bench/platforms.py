@@ -57,6 +57,8 @@ class Offer:
     """What stands in the way of running it."""
     grows: bool = False
     """Whether each worker can be given a batch of its own."""
+    another: str = ""
+    """Why it is another training than the script's, if it is: then it is tried by name only."""
 
 
 class Pythons:

@@ -13,7 +13,7 @@ from trainera.bench.catalogue import SIZES, WORKLOADS, find_workload
 from trainera.bench.design import Design, Run, Subject, plan
 from trainera.bench.platforms import Offer, Platform, Pythons
 from trainera.bench.runner import Settings
-from trainera.bench.strategies import Strategy, parse, usual
+from trainera.bench.strategies import Strategy, known_as, parse, usual
 from trainera.errors import Status, UserError
 from trainera.read.source import file
 
@@ -168,10 +168,17 @@ def work_out(
             raise UserError(f"{name.removesuffix('_s')} = {given:g}: it is {least:g} or more")
     if not request.workers or any(one < 1 for one in request.workers):
         raise UserError("numbers of workers are 1 or more")
+    known = dict.fromkeys(one.engine for one in offers)
+    request = replace(request, engines=tuple(known_as(one, known) for one in request.engines))
     notes: list[str] = []
     found = _subjects(request, pythons, written_for, notes)
     strategies = _strategies(request, offers, [platform for _, platform in found])
     notes += _left_out(request, offers, strategies, found)
+    notes += [
+        f"{engine} is another training, which no accuracy or time makes the script's: {why}"
+        for engine, why in dict.fromkeys((one.engine, one.another) for one in strategies)
+        if why
+    ]
     subjects = [_with_engines(subject, platform, offers) for subject, platform in found]
     own = any(not subject.own_folder for subject in subjects)
     usually = OWN_SCRIPT if own else DEFAULTS[request.size]
@@ -275,7 +282,9 @@ def _strategies(
     """What was asked for; else every engine that some of the scripts can be trained with here."""
     known = dict.fromkeys(one.engine for one in offers)
     if request.strategies:
-        return list(dict.fromkeys(parse(one, known) for one in request.strategies))
+        return list(
+            dict.fromkeys(_for_what_it_is(parse(one, known), offers) for one in request.strategies)
+        )
     for engine in request.engines:
         parse(f"{engine}:1", known)
     chosen = [
@@ -283,11 +292,28 @@ def _strategies(
             one
             for one in offers
             if one.platform.takes(platform)
-            and (one.engine in request.engines if request.engines else one.missing is None)
+            and (
+                one.engine in request.engines
+                if request.engines
+                else one.missing is None and not one.another
+            )
         ]
         for platform in dict.fromkeys(platforms)
     ]
-    return usual(chosen, request.workers, all_workers=bool(request.engines))
+    tried = usual(chosen, request.workers, all_workers=bool(request.engines))
+    return [_for_what_it_is(one, offers) for one in tried]
+
+
+def _for_what_it_is(strategy: Strategy, offers: Sequence[Offer]) -> Strategy:
+    """The strategy, with the reason why it is another training where it is one by nature."""
+    reasons = (one.another for one in offers if one.engine == strategy.engine)
+    another = next(filter(None, reasons), "")
+    if another and strategy.options:
+        raise UserError(
+            f"strategy '{strategy.name}': {strategy.engine} is another training as it is, and has "
+            f"no options — write {strategy.engine}:{strategy.workers}"
+        )
+    return replace(strategy, another=another)
 
 
 def _left_out(

@@ -11,6 +11,8 @@ Batch = Literal["global", "per-worker"]
 Rate = Literal["keep", "linear", "sqrt"]
 Random = Literal["exact", "own"]
 RATES: tuple[Rate, ...] = ("keep", "linear", "sqrt")
+ANOTHER = "(another training)"
+"""What the name of a strategy ends in that learns something else than the script, by nature."""
 
 _HOW = (
     "write sequential, ENGINE:WORKERS, ENGINE:WORKERS:own (random numbers of its own for each "
@@ -33,6 +35,8 @@ class Strategy:
     """How long it takes to get there."""
     random: Random = "exact"
     """Whether random numbers are those of the sequential run, or each worker's own."""
+    another: str = ""
+    """Why it is another training than the script's by nature, if it is."""
 
     @property
     def name(self) -> str:
@@ -47,6 +51,8 @@ class Strategy:
             words.append(f"warm-up {self.warmup_epochs:g}")
         if self.random != "exact":
             words.append("own random numbers")
+        if self.another:
+            words.append(ANOTHER)
         return " ".join(words)
 
     @property
@@ -61,6 +67,8 @@ class Strategy:
             words += ("--warmup", f"{self.warmup_epochs:g}")
         if self.random != "exact":
             words += ("--random", self.random)
+        if self.another:
+            words += ("--another-training",)
         return words
 
 
@@ -72,6 +80,7 @@ def parse(text: str, engines: Collection[str]) -> Strategy:
     engine, *rest = text.strip().split(":")
     if engine == "sequential" and not rest:
         return SEQUENTIAL
+    engine = known_as(engine, engines)
     if engine not in engines:
         raise UserError(
             f"strategy '{text}': no engine is called '{engine}' — choose one of: "
@@ -112,6 +121,12 @@ def parse(text: str, engines: Collection[str]) -> Strategy:
         warmup_epochs=warmup_epochs,
         random=random,
     )
+
+
+def known_as(engine: str, engines: Collection[str]) -> str:
+    """An engine by its own name, however the words of it were joined."""
+    other = engine.replace("_", "-")
+    return other if engine not in engines and other in engines else engine
 
 
 def number_of_workers(text: str) -> int:

@@ -12,6 +12,7 @@ from trainera.bench.statistics import (
     median_with_interval,
     ratio,
 )
+from trainera.bench.strategies import ANOTHER
 from trainera.results import Result
 
 SEQUENTIAL = "sequential"
@@ -28,6 +29,8 @@ class Row:
     workers: int
     reference_workers: int
     batch: str
+    another: str
+    """Why it is another training than the script's by nature, if it is."""
     runs: int
     time_s: Estimate
     train_s: Estimate | None
@@ -181,7 +184,7 @@ def _row(
     runs, base = timed[name], timed[reference]
     first = runs[0]
     engine = name.partition(" ")[0]
-    alone = timed.get(f"{engine} 1")
+    alone = timed.get(f"{engine} 1 {ANOTHER}" if first.another else f"{engine} 1")
     metrics = _known(runs, _metric)
     energies = _energy_runs(everything[name])
     base_energies = _energy_runs(everything[reference])
@@ -196,6 +199,7 @@ def _row(
         workers=first.workers,
         reference_workers=base[0].workers,
         batch=first.batch,
+        another=first.another,
         runs=len(runs),
         time_s=median_with_interval(_known(runs, _time)),
         train_s=_interval(_known(runs, _train)),

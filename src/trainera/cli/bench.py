@@ -155,7 +155,7 @@ def bench(
         "size": size,
         "engines": _list(engines),
         "workers": _numbers(workers),
-        "strategies": _strategies(strategies),
+        "strategies": _list(strategies),
         "repetitions": repetitions,
         "energy_runs": energy_runs,
         "warm_up": warm_up,
@@ -304,16 +304,6 @@ def _alone(store: Path) -> Iterator[None]:
 
 def _list(text: str | None) -> tuple[str, ...] | None:
     return None if text is None else tuple(one.strip() for one in text.split(",") if one.strip())
-
-
-def _strategies(text: str | None) -> tuple[str, ...] | None:
-    from trainera import engines
-
-    words = _list(text)
-    for word in words or ():
-        if why := engines.absent.reason(word.partition(":")[0]):
-            raise UserError(why)
-    return words
 
 
 def _numbers(text: str | None) -> tuple[int, ...] | None:

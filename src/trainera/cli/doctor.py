@@ -29,6 +29,7 @@ def doctor(as_json: JsonOption = False) -> None:
                 "name": engine.name,
                 "title": engine.title,
                 "framework": engine.framework,
+                "another_training": engine.another,
                 "missing": engine.missing() or probe.broken(engine.proof, engine.get),
             }
             for engine in engines.every()
@@ -65,7 +66,8 @@ def _lines(found: dict[str, Any]) -> Iterator[Line]:
     for engine in found["engines"]:
         name = f"{engine['name']} ({engine['title']})"
         if engine["missing"] is None:
-            yield "engines", f"{name}: ready", GOOD
+            alone = "; for bench alone: another training" if engine["another_training"] else ""
+            yield "engines", f"{name}: ready{alone}", GOOD
         else:
             yield "engines", f"{name}: missing: {engine['missing']}", BAD
     yield "meters", *_rapl(found["meters"]["rapl"])

@@ -30,4 +30,10 @@ def _offer(engine: Engine, pythons: Pythons) -> Offer:
     if missing is not None:
         missing = f"{missing}, {pythons.way_out(platform)}"
     grows = engine.framework == "torch"
-    return Offer(engine=engine.name, platform=platform, missing=missing, grows=grows)
+    return Offer(
+        engine=engine.name,
+        platform=platform,
+        missing=missing,
+        grows=grows,
+        another=engine.another,
+    )

@@ -131,13 +131,21 @@ def as_options(
     )
 
 
-def require_engine(name: str | None) -> None:
-    """Raises, with the name that was probably meant, when there is no engine of that name."""
+def require_engine(name: str | None, *, another: bool = False) -> None:
+    """Raises, with the name that was probably meant, when there is no engine of that name.
+
+    Or when it is `another` training than the script's, unless that is meant.
+    """
     from trainera import engines
 
-    if name is not None and name not in engines.names():
-        if why := engines.absent.reason(name):
-            raise UserError(why)
+    if name is None:
+        return
+    for engine in engines.every():
+        if engine.name == name.replace("_", "-") and engine.another:
+            if not another:
+                raise UserError(engine.only_measured)
+            return
+    if name not in engines.names():
         raise UserError(unknown("engine", name, engines.names()))
 
 

@@ -99,12 +99,20 @@ def run(
     warmup: WarmupOption = 0.0,
     fp16: Fp16Option = False,
     adasum: AdasumOption = False,
+    another: Annotated[
+        bool,
+        typer.Option(
+            "--another-training",
+            hidden=True,
+            help="For bench: take engines that learn something else than the script, too.",
+        ),
+    ] = False,
 ) -> None:
     """Train a script on several workers, with the output of one.
 
     The script is converted in memory; no file of yours is changed.
     """
-    require_engine(engine)
+    require_engine(engine, another=another)
     number = None if workers == AUTO else _number(workers)
 
     from trainera.launch import devices, local

@@ -5,14 +5,14 @@ from difflib import get_close_matches
 from importlib import import_module
 from pkgutil import iter_modules
 
-from trainera.engines import absent
 from trainera.engines.base import Engine
 from trainera.errors import UserError
 
 
 def names(framework: str | None = None) -> tuple[str, ...]:
-    """The engines there are, of one framework or of all, by file name."""
-    return tuple(sorted({name for home, name in _files() if framework in (None, home)}))
+    """The engines that scripts are converted for, of one framework or of all."""
+    found = {one.name for one in every() if not one.another and framework in (None, one.framework)}
+    return tuple(sorted(found))
 
 
 def every() -> Iterator[Engine]:
@@ -23,9 +23,8 @@ def every() -> Iterator[Engine]:
 
 def get(name: str, framework: str | None = None) -> Engine:
     """The engine of that name; of the first framework that has one unless told."""
-    homes = [home for home, known in _files() if known == name]
-    if not homes and (why := absent.reason(name)):
-        raise UserError(why)
+    file = name.replace("-", "_")
+    homes = [home for home, known in _files() if known == file]
     if not homes:
         close = get_close_matches(name, names(), n=1)
         hint = f"; did you mean '{close[0]}'?" if close else ""
@@ -35,7 +34,7 @@ def get(name: str, framework: str | None = None) -> Engine:
             f"--engine {name} is for {' and '.join(homes)}, and the script trains with {framework} "
             f"— choose one of: {', '.join(names(framework))}"
         )
-    engine = import_module(f"{__name__}.{framework or homes[0]}.{name}").ENGINE
+    engine = import_module(f"{__name__}.{framework or homes[0]}.{file}").ENGINE
     assert isinstance(engine, Engine)
     return engine
 

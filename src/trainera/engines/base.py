@@ -45,6 +45,9 @@ class Engine:
     """How the converted script is started on machines by name; empty: not by one command."""
     measured: bool = True
     """Whether `bench` tries it."""
+    another: str = ""
+    """Why it is another training than the script's, if it is: then `bench` alone takes it, by name,
+    and it has no part in what the others are compared for."""
     proof: str = ""
     """Python that runs if the engine works here; for what can be installed and yet be broken."""
 
@@ -70,6 +73,17 @@ class Engine:
         """The names that the imports of its phrases bind in the script."""
         lines = [line for phrase in self.phrases for line in phrase.imports]
         return frozenset(re.split(r"[ .]", line)[-1] for line in lines)
+
+    @property
+    def only_measured(self) -> str:
+        """What is said to those who would convert for another training; else empty."""
+        if not self.another:
+            return ""
+        return (
+            f"--engine {self.name}: {self.title} is another training: {self.another} — "
+            f"trainera bench --strategies {self.name}:2 measures it; --engine horovod and --engine "
+            "multiworker learn what the script learns"
+        )
 
     def missing(self, lacks: Callable[[Sequence[str]], list[str]] | None = None) -> str | None:
         """What stands in the way of running it, with the way out; None if nothing does.

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 from trainera.launch.processes import Workers
 
-_ADDRESS = "127.0.0.1"
+ADDRESS = "127.0.0.1"
 _LOOK_EVERY_S = 0.05
 
 
@@ -24,7 +24,7 @@ def run_agent(
 
 def places(count: int) -> list[dict[str, str]]:
     """What each worker has to know: its number, and ports of the loopback interface for all."""
-    cluster = {"worker": [f"{_ADDRESS}:{port}" for port in free_ports(count)]}
+    cluster = {"worker": [f"{ADDRESS}:{port}" for port in free_ports(count)]}
     return [
         {
             "TF_CONFIG": json.dumps(
@@ -42,5 +42,5 @@ def free_ports(count: int) -> list[int]:
     with ExitStack() as held:
         probes = [held.enter_context(socket.socket()) for _ in range(count)]
         for probe in probes:
-            probe.bind((_ADDRESS, 0))
+            probe.bind((ADDRESS, 0))
         return [int(probe.getsockname()[1]) for probe in probes]

@@ -24,6 +24,7 @@ AFTER_TERM_S = 2.0
 AFTER_INTERRUPT_S = 5.0
 """For what the script does about an interrupt, such as saving where it is."""
 
+_LOOK_EVERY_S = 0.02
 _LAST_WORDS_BYTES = 4_000
 _MUTED_BYTES = 1_000_000
 
@@ -161,6 +162,18 @@ class Workers:
             if late > 0:
                 self._tell(living, signal.SIGTERM if late < AFTER_TERM_S else signal.SIGKILL)
         return False
+
+    def dismiss(self) -> None:
+        """Asks those to end that are still there, because nobody needs them any more."""
+        late_s = time.monotonic() + AFTER_TERM_S
+        while time.monotonic() < late_s:
+            for worker in self._all:
+                worker.look()
+            living = [worker for worker in self._all if worker.ended_s is None]
+            if not living:
+                return
+            self._tell(living, signal.SIGTERM)
+            time.sleep(_LOOK_EVERY_S)
 
     def end(self, *, followers: bool) -> None:
         """Ends what is left and reaps the workers. Can be called again.

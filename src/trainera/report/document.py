@@ -174,6 +174,7 @@ def as_csv(report: Document) -> str:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     derived = ["peak_memory_bytes", "energy_j", "energy_with_idle_j", "energy_source"]
+    derived.append("another_training")
     writer.writerow([*plain, *levels, *(f"{name}_s" for name in phases), *derived])
     for one in report.results:
         sources = sorted({device.source for device in one.energy})
@@ -186,6 +187,7 @@ def as_csv(report: Document) -> str:
                 one.energy_j(),
                 one.energy_j(idle=True),
                 " ".join(sources),
+                one.another,
             ]
         )
     return file.getvalue()

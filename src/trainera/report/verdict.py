@@ -38,19 +38,25 @@ def judge(comparison: Comparison) -> Verdict:
     if len(rows) == 1:
         text = f"Only {rows[0].strategy} was measured, so there is nothing to compare."
         return Verdict(outcome="single", text=text, remarks=remarks)
-    fit = [row for row in rows if not learns_worse(comparison, row)]
-    worse = [row for row in rows if row not in fit and row.time_s.value < fit[0].time_s.value]
+    own = [row for row in rows if not row.another]
+    fit = [row for row in own if not learns_worse(comparison, row)]
+    if not fit:
+        text = "No winner is named: all that was measured is another training than the script's."
+        return Verdict(outcome="none", text=text, remarks=remarks)
+    worse = [row for row in own if row not in fit and row.time_s.value < fit[0].time_s.value]
     remarks += tuple(_warning(comparison, row) for row in worse)
     best = fit[0]
     few = [row for row in fit if row.runs < ENOUGH]
     rivals = [row for row in fit[1:] if row not in few]
     if best not in few and not rivals and len(fit) == 1:
-        text = f"Use {best.strategy}: all others learn worse."
+        others = {"learn worse" for row in own if row not in fit}
+        others |= {"are another training" for row in rows if row.another}
+        text = f"Use {best.strategy}: all others {' or '.join(sorted(others, reverse=True))}."
         return Verdict(outcome="winner", text=text, best=best.strategy, remarks=remarks)
     if best in few or not rivals:
         text = (
             f"No winner is named: {ENOUGH} runs of a strategy are needed, and there "
-            f"{_were(min(row.runs for row in rows))}. So far {best.strategy} was the fastest"
+            f"{_were(min(row.runs for row in own))}. So far {best.strategy} was the fastest"
             f"{_but_behind(comparison, best)}."
         )
         return Verdict(outcome="few", text=text, best=best.strategy, remarks=remarks)
@@ -158,6 +164,12 @@ def _warning(comparison: Comparison, row: Row) -> str:
 
 def _remarks(comparison: Comparison) -> list[str]:
     found = []
+    found += [
+        f"{row.strategy} does not stand for the script, whatever its time and "
+        f"{comparison.metric_name or 'accuracy'}: {row.another}."
+        for row in comparison.rows
+        if row.another
+    ]
     if comparison.data == "generated":
         found.append("The data were generated: accuracies say little.")
     if _were_held_up(comparison):
@@ -184,7 +196,9 @@ def _remarks(comparison: Comparison) -> list[str]:
 def _were_held_up(comparison: Comparison) -> bool:
     """Whether figures cannot be right; what was not measured here may be of other devices."""
     measured_here = any(one.peak_memory_bytes for one in comparison.results)
-    return measured_here and any(row.efficiency > IMPOSSIBLE for row in comparison.rows)
+    return measured_here and any(
+        row.efficiency > IMPOSSIBLE for row in comparison.rows if not row.another
+    )
 
 
 def _last_line(message: str) -> str:

@@ -22,6 +22,8 @@ class KerasEngine(Engine):
     agree: Phrase | None = None
     """What goes around a value that each process has for itself."""
 
+    fit_only: str = ""
+    """Why training loops of the script's own are not for it, if they are not."""
     grow: Phrase | None = None
     """The statement by which a step takes a batch for every worker; None: it cannot."""
 

@@ -27,14 +27,14 @@ which batches could be joined there cannot be told. Legacy optimizers end the ru
 grow.
 """
 
-import ast
 from collections.abc import Iterator
 
 from trainera.engines.keras.base import KerasEngine
 from trainera.plan import Options
-from trainera.read.keras.facts import KerasFacts, Spot
+from trainera.read.keras.facts import KerasFacts
 from trainera.rules.common._places import first_deed
 from trainera.rules.common._tools import Finding, before, edit, refuse
+from trainera.rules.keras._loops import own_steps
 
 NAME = "grow"
 
@@ -42,7 +42,7 @@ NAME = "grow"
 def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[Finding]:
     if options.batch == "global" or engine.grow is None:
         return
-    for spot in _own_steps(facts):
+    for spot in own_steps(facts):
         yield refuse(
             NAME,
             spot.file,
@@ -63,22 +63,3 @@ def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[F
         "a step takes a batch of the script's for every worker",
         engine.grow.imports,
     )
-
-
-def _own_steps(facts: KerasFacts) -> Iterator[Spot]:
-    for spot in facts.trainings:
-        if isinstance(spot.node, ast.Call) and isinstance(spot.node.func, ast.Attribute):
-            if spot.node.func.attr == "train_on_batch":
-                yield spot
-    for spot in facts.tapes:
-        if not any(name == "train_step" for name in _around(spot)):
-            yield spot
-
-
-def _around(spot: Spot) -> Iterator[str]:
-    """The names of the functions that a place is in."""
-    node: ast.AST | None = spot.node
-    while node is not None:
-        if isinstance(node, ast.FunctionDef):
-            yield node.name
-        node = spot.file.parents.get(node)

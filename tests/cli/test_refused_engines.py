@@ -1,9 +1,13 @@
-"""Strategies of TensorFlow that learn another network are no engines, and it is said why."""
+"""Strategies of TensorFlow that learn another network are converted to by no verb, and it is said.
+
+`tests/bench/test_another_training.py` has what `bench` makes of them.
+"""
 
 from pathlib import Path
 
 import pytest
 
+from trainera import engines
 from trainera.cli.main import main
 
 
@@ -17,9 +21,10 @@ from trainera.cli.main import main
 @pytest.mark.parametrize(
     "command",
     [
+        ["convert", "train.py", "--engine"],
         ["check", "train.py", "--engine"],
         ["run", "train.py", "-n", "2", "--engine"],
-        ["bench", "train.py", "--strategies"],
+        ["verify", "train.py", "-n", "2", "--engine"],
     ],
 )
 def test_they_are_refused_by_name(
@@ -32,9 +37,15 @@ def test_they_are_refused_by_name(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "train.py").write_text("from tensorflow import keras\nmodel.fit(x, y)\n")
-    wanted = f"{name}:2" if command[0] == "bench" else name
-    assert main([*command, wanted]) == 2
+    assert main([*command, name]) == 2
     told = " ".join(capfd.readouterr().err.split())
-    assert f"no engine '{name}'" in told
+    assert "is another training: " in told
     assert why in told
+    assert f"trainera bench --strategies {name.replace('_', '-')}:2 measures it" in told
     assert "--engine horovod" in told
+    assert [path.name for path in tmp_path.glob("*.py")] == ["train.py"]
+
+
+def test_they_are_no_choice_for_those_who_convert() -> None:
+    assert not {"parameter-server", "central-storage"} & set(engines.names("keras"))
+    assert {"horovod", "jax_processes"} <= set(engines.names("keras"))
