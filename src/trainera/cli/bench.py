@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from trainera.cli import render
+from trainera.cli.options import require_measured
 from trainera.cli.run import RunCommand
 from trainera.errors import Status, UserError
 
@@ -200,6 +201,8 @@ def _experiment(config: Path | None, given: Mapping[str, Any]) -> "Experiment":
     from trainera.cli.offers import offers, written_for
 
     request = Request(**{**({} if config is None else read_request(config)), **given})
+    for word in (*request.engines, *request.strategies):
+        require_measured(word)
     pythons = Pythons(request.python)
     return work_out(request, offers(pythons), pythons, written_for, meters=bool(find_meters()))
 

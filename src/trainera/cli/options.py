@@ -149,6 +149,16 @@ def require_engine(name: str | None, *, another: bool = False) -> None:
         raise UserError(unknown("engine", name, engines.names()))
 
 
+def require_measured(strategy: str) -> None:
+    """Raises where an engine is asked for that `bench` does not try."""
+    from trainera import engines
+
+    name = strategy.partition(":")[0].strip()
+    for engine in engines.every():
+        if engine.name == name and not engine.measured:
+            raise UserError(engine.not_started or f"bench does not measure {name}: leave it out")
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> str:
     """The message for a name that does not exist, with the nearest one that does."""
     known = sorted(known)

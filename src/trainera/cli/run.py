@@ -120,6 +120,8 @@ def run(
     from trainera.pipeline import convert_script, engine_of
 
     chosen = engine_of(script, engine)
+    if chosen.not_started:
+        raise UserError(chosen.not_started)
     environment = _timeline(timeline, chosen)
     slots = None if hosts is None else machines.slots(hosts, number, chosen)
     options = as_options(batchnorm, batch, rate, warmup, random, fp16=fp16, adasum=adasum)

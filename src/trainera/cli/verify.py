@@ -110,6 +110,8 @@ def verify(
             raise UserError(f"{path}: no such file")
     # A script made parallel by hand may not look like one that trains; the sequential one does.
     chosen = engine_of(pair or script, engine)
+    if pair is None and chosen.not_started:
+        raise UserError(chosen.not_started)
     converted: tuple[Converted, ...] = ()
     if pair is None:
         options = Options(random="own" if random is Random.OWN else "exact")

@@ -34,7 +34,7 @@ class Engine:
     launcher: str
     """How the converted script is started without trainera."""
     agent: str
-    """The module of `launch` that runs its workers."""
+    """The module of `launch` that runs its workers; empty: it is only converted for."""
     one_process: bool = False
     """Whether workers are devices of one process."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -83,6 +83,17 @@ class Engine:
             f"--engine {self.name}: {self.title} is another training: {self.another} — "
             f"trainera bench --strategies {self.name}:2 measures it; --engine horovod and --engine "
             "multiworker learn what the script learns"
+        )
+
+    @property
+    def not_started(self) -> str:
+        """What is said to those who would run it, if it is only converted for; else empty."""
+        if self.agent:
+            return ""
+        return (
+            f"--engine {self.name}: trainera converts for {self.title} and starts nothing with it: "
+            f"{self.get} — trainera convert SCRIPT --engine {self.name}; where it is installed: "
+            f"{self.launcher.format(workers=2, script=f'SCRIPT_{self.name}.py')}"
         )
 
     def missing(self, lacks: Callable[[Sequence[str]], list[str]] | None = None) -> str | None:

@@ -64,14 +64,16 @@ class Keras:
 
     def findings(self, files: Files, engine: Engine, options: Options) -> list[Finding]:
         assert isinstance(engine, KerasEngine)
-        chosen: dict[str, str] = {"batchnorm": options.batchnorm}
+        chosen: dict[str, str] = {}
+        if not engine.shares_apart:
+            chosen["batchnorm"] = options.batchnorm
         if engine.grow is None:
             chosen["batch"] = options.batch
         for option, value in chosen.items():
             if value != "global":
                 why = f"{engine.title} computes with the whole batch"
                 raise UserError(f"--{option} {value}: {why} — leave it out")
-        if options.random != "exact":
+        if options.random != "exact" and not engine.shares_apart:
             raise UserError(
                 f"--random own: {engine.title} draws the same numbers on any device — leave it out"
             )

@@ -25,6 +25,7 @@ DISTRIBUTED = {
     "pytorch_lightning": ("Lightning", "python, with devices=N in its Trainer"),
     "lightning_fabric": ("Fabric", "fabric run --devices N"),
     "horovod": ("Horovod", "horovodrun -np N python"),
+    "tarantella": ("Tarantella", "tarantella -n N --"),
     "deepspeed": ("DeepSpeed", "deepspeed --num_gpus N"),
     "transformers.Trainer": ("the Hugging Face Trainer", "torchrun --nproc-per-node N"),
     "transformers.Seq2SeqTrainer": ("the Hugging Face Trainer", "torchrun --nproc-per-node N"),

@@ -11,7 +11,8 @@ that decides when to stop, or a name made of it, would be another one on each wo
     -folder = "runs/" + datetime.now().strftime("%H%M%S")
     +folder = "runs/" + crew.agree(datetime.now()).strftime("%H%M%S")
 
-**Safety.** An agreement where none is needed costs a millisecond and changes nothing.
+**Safety.** An agreement where none is needed costs a millisecond and changes nothing. With an
+engine that has no such call, `tarantella`, the script is refused.
 
 **Limits.** Clocks whose time is only subtracted and shown are left alone. Random numbers need no
 agreement: all workers draw from the same seed, also where the script sets none.
@@ -23,13 +24,14 @@ from trainera.engines.keras.base import KerasEngine
 from trainera.plan import Options
 from trainera.read.keras.effects import own_values
 from trainera.read.keras.facts import KerasFacts
-from trainera.rules.common._tools import Finding, edit, wrap
+from trainera.rules.common._tools import Finding, edit, refuse, wrap
 
 NAME = "agree"
 
 
 def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[Finding]:
     if engine.agree is None:
+        yield from _apart(facts, engine)
         return
     for spot in own_values(facts.files):
         yield edit(
@@ -39,4 +41,16 @@ def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[F
             wrap(engine.agree.text),
             "each worker would have another one: all take the first worker's",
             engine.agree.imports,
+        )
+
+
+def _apart(facts: KerasFacts, engine: KerasEngine) -> Iterator[Finding]:
+    for spot in own_values(facts.files) if engine.only_first is not None else ():
+        yield refuse(
+            NAME,
+            spot.file,
+            spot.node,
+            "each process would have another value here",
+            f"all of them run the script, and {engine.title} does not tell them one's value",
+            "take a value that stands in the script or among its arguments",
         )

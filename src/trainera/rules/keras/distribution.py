@@ -3,7 +3,8 @@
 **What.** One statement is added where the run begins, before any network is made:
 `keras.distribution.set_distribution(crew.DataParallel())` on JAX, `crew.join_horovod(hvd)` for
 Horovod, `crew.join_strategy(tf.distribute.MultiWorkerMirroredStrategy)` for TensorFlow's own
-collectives, `crew.join_devices()` for TensorFlow's devices in one process.
+collectives, `crew.join_devices()` for TensorFlow's devices in one process. Tarantella is joined by
+its import; there the statement silences all processes but one.
 
 **Why.** On JAX each device has the weights, and every batch that `fit`, `evaluate`, `predict` or
 `train_on_batch` is given lies in parts on all of them. It stays one process and one program: JAX
@@ -36,6 +37,7 @@ weights at the end of each epoch.
 do between any two machines.
 """
 
+import sys
 from collections.abc import Iterator
 
 from trainera.engines.keras.base import KerasEngine
@@ -48,7 +50,9 @@ NAME = "distribution"
 
 
 def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[Finding]:
-    yield from clashes(NAME, facts.files, engine.names)
+    # What the standard library is called by is not taken from a script that has it, too.
+    standard = {word for word in engine.names if word in sys.stdlib_module_names}
+    yield from clashes(NAME, facts.files, engine.names - standard)
     known = {"keras": facts.keras_name, "tensorflow": facts.tensorflow_name}
     needed = [name for name in known if f"{{{name}}}" in engine.join.text]
     imports = tuple(f"import {name}" for name in needed if not known[name])
@@ -57,6 +61,6 @@ def plan(facts: KerasFacts, engine: KerasEngine, options: Options) -> Iterator[F
         facts.script,
         first_deed(facts.script, facts.files, facts.first_import),
         before(engine.join.text.format(**{name: known[name] or name for name in needed})),
-        "every batch is shared out from here on; weights are on each device",
+        engine.joins,
         (*imports, *engine.join.imports),
     )
