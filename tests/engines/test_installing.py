@@ -111,6 +111,8 @@ def test_the_list(capfd: pytest.CaptureFixture[str]) -> None:
     assert [" ".join(line.split()) for line in capfd.readouterr().out.splitlines()] == [
         "ddp PyTorch DDP: ready",
         "horovod Horovod for PyTorch: ready",
+        "central-storage CentralStorageStrategy: CentralStorageStrategy needs tensorflow, which is "
+        "not installed: pip install 'tensorflow==2.15.*'",
         "horovod Horovod for tf.keras: Horovod for tf.keras needs tensorflow, which is not "
         "installed: pip install 'tensorflow==2.15.*', then: trainera engines install horovod",
         "jax Keras on JAX: Keras on JAX needs keras and jax, which are not installed: "
@@ -122,6 +124,12 @@ def test_the_list(capfd: pytest.CaptureFixture[str]) -> None:
         "'tensorflow==2.15.*' for scripts written for tf.keras 2",
         "multiworker MultiWorkerMirroredStrategy: MultiWorkerMirroredStrategy needs tensorflow, "
         "which is not installed: pip install 'tensorflow==2.15.*'",
+        "parameter-server ParameterServerStrategy: ParameterServerStrategy needs tensorflow, which "
+        "is not installed: pip install 'tensorflow==2.15.*'",
+        "tarantella Tarantella: Tarantella needs tarantella, which is not installed: no package "
+        "registry has it; build it, with GPI-2 and GaspiCxx, from "
+        "https://github.com/cc-hpc-itwm/tarantella. Its launcher is `tarantella -n N -- SCRIPT`; "
+        "what trainera converts for it was never run",
     ]
 
 

@@ -38,7 +38,8 @@ def listed() -> None:
     every = list(engines.every())
     width = max(len(engine.name) for engine in every) + 2
     for engine in every:
-        print(f"{engine.name:<{width}}{engine.title}: {engine.missing() or 'ready'}")
+        ready = "ready; for bench alone: another training" if engine.another else "ready"
+        print(f"{engine.name:<{width}}{engine.title}: {engine.missing() or ready}")
 
 
 @app.command("install")
