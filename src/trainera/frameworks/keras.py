@@ -15,7 +15,9 @@ from trainera.read.source.file import SourceFile
 from trainera.rules.common import already_distributed
 
 IMPORTS = re.compile(rb"^\s*(import|from)\s+(keras|tensorflow)\b", re.MULTILINE)
-TRAINS = re.compile(rb"\.(fit|train_on_batch)\s*\(|GradientTape|value_and_grad|jax\.grad\b")
+TRAINS = re.compile(
+    rb"\.(fit|fit_generator|train_on_batch)\s*\(|GradientTape|value_and_grad|jax\.grad\b"
+)
 
 
 ON_TENSORFLOW = ("horovod", "multiworker")

@@ -12,7 +12,7 @@ from trainera.read.keras.facts import KerasFacts, Spot
 from trainera.read.source.file import SourceFile
 from trainera.read.source.names import Names
 
-TRAINING = {"fit", "train_on_batch"}
+TRAINING = {"fit", "fit_generator", "train_on_batch"}
 TRANSFORMED = {"jax.jit", "jax.grad", "jax.value_and_grad"}
 ARRAYS = {"asarray", "array", "convert_to_tensor", "convert_to_numpy", "device_put"}
 RETYPED = {"numpy", "astype", "copy"}
