@@ -19,7 +19,7 @@ from trainera.read.interpret.gathering import CHANGES, TAKES_OUT
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame, Holder
 from trainera.read.values import PLAIN, Const, Dictionary, Items, Many, Record, Value
-from trainera.read.values.base import Origins
+from trainera.read.values.base import Origins, changed
 from trainera.read.values.contents import flat
 from trainera.read.values.join import element, join, perhaps
 
@@ -45,8 +45,8 @@ class Heap(MachinePart):
         if getattr(value, "made_at", None) == frozenset({(frame.home, node)}):
             return value  # it has just been made
         if isinstance(value, Const):
-            changed = value.made_at and self._put_into(value.made_at, _holder(node, frame))
-            return PLAIN if changed else value
+            touched = value.made_at and self._put_into(value.made_at, _holder(node, frame))
+            return PLAIN if touched else value
         if not isinstance(value, Items | Many | Dictionary) or isinstance(value, Record):
             return value
         if not value.made_at or isinstance(node, ast.BinOp):
@@ -54,7 +54,7 @@ class Heap(MachinePart):
                 return value
             return replace(value, made_at=frozenset({(frame.home, node)}))
         put = self._put_into(value.made_at, _holder(node, frame))
-        return _with(value, put) if put else value
+        return changed(_with(value, put), maybe_none=value.maybe_none) if put else value
 
     def put(
         self, owner: Value, target: ast.expr, key: object, given: list[Value], frame: Frame

@@ -6,7 +6,7 @@ one, which then is handed over to code that cannot be seen.
 """
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
@@ -14,6 +14,7 @@ from trainera.read.source.syntax import parts_of
 from trainera.read.values import (
     PLAIN,
     BatchIterable,
+    Choice,
     Const,
     Function,
     Items,
@@ -24,7 +25,7 @@ from trainera.read.values import (
     Value,
 )
 from trainera.read.values.contents import first_share, holds_share
-from trainera.read.values.join import element
+from trainera.read.values.join import element, functions_of, members_of
 
 BINARY = {
     "Add": "add",
@@ -136,14 +137,21 @@ class SpecialMethods(MachinePart):
         """The end of a `with` statement; whether an error in it may be dropped there."""
         if isinstance(value, LibraryObject) and value.name == "contextlib.suppress":
             return True
-        if isinstance(value, BatchIterable | Many) and isinstance(node, ast.Call):
-            made_by = self.machine.eval(node.func, frame)
-            return isinstance(made_by, Function) and _catches_around_yield(made_by.node)
+        made_by = self.machine.eval(node.func, frame) if isinstance(node, ast.Call) else PLAIN
+        if any(map(_catches_around_yield, _functions(made_by))):
+            return True
         alive = frame.env
         frame.env = frame.env if frame.env is not None else {}  # it is asked in any case
         answer = self.ask(value, "__exit__", [PLAIN] * 3, frame)
         frame.env = alive
         return answer is not None and not (isinstance(answer, Const) and not answer.value)
+
+
+def _functions(value: Value) -> Iterator[ast.AST]:
+    """The code of functions that a value may be."""
+    for one in members_of(value):
+        if isinstance(one, Function | Choice):
+            yield from (function.node for function in functions_of(one))
 
 
 def _catches_around_yield(function: ast.AST) -> bool:

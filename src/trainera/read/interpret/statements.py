@@ -99,9 +99,9 @@ class Statements(MachinePart):
         # Whoever catches an error to go on has what was before; or it is as good as never caught.
         self.path.fresh.now = fresh_after if ends[1:] == [None] * len(node.handlers) else fresh
         frame.env = join_env(*ends)
-        bound = before | frame.midway.pop()
+        bound = join_env(before, before | frame.midway.pop())
         if node.finalbody:
-            self._at_last(node.finalbody, bound, frame)
+            self._at_last(node.finalbody, bound or {}, frame)
 
     def _at_last(self, body: list[ast.stmt], bound: Env, frame: Frame) -> None:
         """What is done however the block was left: with the names of its end, or of any place."""
@@ -135,7 +135,7 @@ class Statements(MachinePart):
                 drops = True
         if drops:  # an error in the body: it goes on behind it
             self.path.fresh.meet(fresh, self.path.fresh.now)
-            frame.env = join_env(frame.env, anywhere)
+            frame.env = join_env(frame.env, before, anywhere)
 
     def do_match(self, node: ast.Match, frame: Frame) -> None:
         self.machine.gathering.evaluate(node.subject, frame)
