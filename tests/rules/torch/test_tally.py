@@ -1,5 +1,7 @@
 """Running totals: added up once after the loop where nobody looks before, else at once."""
 
+from textwrap import indent
+
 import pytest
 
 from tests.rules.tools import (
@@ -11,6 +13,18 @@ from tests.rules.tools import (
     script,
     validation,
 )
+
+GUARD = """
+from contextlib import suppress
+class Guard:
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, *more):
+        return kind is ValueError
+def check(t):
+    if t > 1:
+        raise KeyError
+"""
 
 
 @pytest.mark.parametrize(
@@ -142,6 +156,46 @@ def test_totals_that_are_read_at_once(parts: dict[str, str], added: str) -> None
 def test_totals_that_a_function_reads(before: str, step: str) -> None:
     """The function runs inside the loop, so the total cannot wait."""
     right_or_refused("t += loader.mean(loss.item())", before=before, start="t = 0.0", step=step)
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "try:\n    {}\nexcept KeyError:\n    pass",
+        "try:\n    {}\nfinally:\n    print(t)",
+        "with suppress(KeyError):\n    {}",
+        "with Guard():\n    {}",
+        "shown = (t for _ in range(9))\n{}\nnext(shown)",
+        "async def show():\n    print(t)\n{}\nshow()",
+    ],
+)
+def test_totals_that_an_error_or_later_code_may_show(around: str) -> None:
+    """What leads past the line behind the loop, or looks before it, gets the whole."""
+    loop = "for x, y in loader:\n    t += criterion(model(x), y).item()\n    check(t0)"
+    body = around.replace("{}", loop.replace("\n", "\n    " if "    {}" in around else "\n"))
+    function = "def last(t0):\n    t = 0.0\n" + indent(body, "    ") + "\n    return t"
+    added = beyond(imports=GUARD, before=function + "\nprint(last(1))")
+    assert added == ["t += loader.mean(criterion(model(x), y).item())"]
+
+
+@pytest.mark.parametrize("around", ["with torch.no_grad():", "with tqdm(total=3) as bar:"])
+def test_totals_within_what_keeps_errors(around: str) -> None:
+    lines = (
+        f"def last():\n    t = 0.0\n    {around}\n        for x, y in loader:\n"
+        "            t += criterion(model(x), y).item()\n    return t\nprint(last())"
+    )
+    added = beyond(imports="from tqdm import tqdm", before=lines)
+    assert added[-1] == "t = crew.sum(t)"
+
+
+def test_totals_that_stay_in_a_block_that_errors_leave() -> None:
+    """Whoever comes to the line that shows the total has come by the end of its loop."""
+    lines = (
+        "def last():\n    try:\n        t = 0.0\n        for x, y in loader:\n"
+        "            t += criterion(model(x), y).item()\n        print(t)\n"
+        "    except KeyboardInterrupt:\n        print('stopped')\nlast()"
+    )
+    assert beyond(before=lines)[-1] == "t = crew.sum(t)"
 
 
 def test_totals_of_a_function_that_returns_from_its_loop() -> None:

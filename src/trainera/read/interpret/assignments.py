@@ -255,7 +255,7 @@ class Assignments(MachinePart):
             elif cls is not None:
                 self.machine.objects.set_attribute(cls, target.attr, value)
             elif isinstance(one, Class) and not holds_share(value):
-                self.machine.objects.set_attribute(one, target.attr, value)
+                self.machine.objects.set_in_class(one, target.attr, value)
             elif expression is not None and holds_share(value):
                 self.machine.gathering.gather(expression, value, frame)
 

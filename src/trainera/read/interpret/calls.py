@@ -22,8 +22,16 @@ from trainera.read.values import (
     Shard,
     Value,
 )
+from trainera.read.values.contents import holds_share
 from trainera.read.values.join import element, join
 from trainera.read.values.records import as_record
+
+HOLDERS = {
+    *("bytes", "complex", "dict", "float", "frozenset", "int", "list", "set", "str", "tuple"),
+    *("collections.OrderedDict", "collections.UserDict", "collections.UserList"),
+    *("collections.deque", "collections.defaultdict", "collections.Counter"),
+}
+"""What a class may come from that keeps what it is made of."""
 
 
 def any_argument(keywords: dict[str, Value]) -> Value | None:
@@ -172,6 +180,8 @@ class Calls(MachinePart):
         bases = self.machine.objects.base_names(cls)
         positional, keywords = self.own_arguments(node, frame)
         own = isinstance(self.machine.objects.attribute(cls, "__init__"), Function)
+        if self._made_elsewhere(cls, bases, own):
+            positional, keywords = self._given_whole(cls, positional, keywords, node, frame)
         if not own and (frame.policy.assumes_rows or "typing.NamedTuple" in bases):
             record = as_record(field_names(cls.node), positional, keywords)
             if record is not None:
@@ -192,6 +202,8 @@ class Calls(MachinePart):
             )
             if self.path.last_call in self.program.endless:
                 self.machine.functions.never_return(frame)
+        elif constructor is not None:
+            self.call_value(self.machine.objects.member(made, cls, "__init__", frame), node, frame)
         else:
             anything = any_argument(keywords)
             for statement in cls.node.body:  # a dataclass: its fields are its arguments
@@ -204,6 +216,40 @@ class Calls(MachinePart):
                         cls, name, value if value is not None else PLAIN
                     )
         return made
+
+    def _made_elsewhere(self, cls: Class, bases: list[str], constructed: bool) -> bool:
+        """Whether other code than `__init__` gets the arguments with which an object is made."""
+        builtin = any(base.removeprefix("builtins.") in HOLDERS for base in bases)
+        return bool(self._makers(cls)) or (builtin and not constructed)
+
+    def _makers(self, cls: Class) -> list[Function]:
+        """The script's own `__new__`, and what its metaclass does when the class is called."""
+        found = [self.machine.objects.attribute(cls, "__new__")]
+        for one in self.machine.objects.lineage(cls):
+            for word in one.node.keywords:
+                if word.arg == "metaclass":
+                    meta = self.machine.objects.base(word.value, one)
+                    if isinstance(meta, Class):
+                        found.append(self.machine.objects.attribute(meta, "__call__"))
+        return [one for one in found if isinstance(one, Function)]
+
+    def _given_whole(
+        self,
+        cls: Class,
+        positional: list[Value],
+        keywords: dict[str, Value],
+        node: ast.Call,
+        frame: Frame,
+    ) -> tuple[list[Value], dict[str, Value]]:
+        """The arguments, made whole: what an object is in the end is not followed."""
+        for expression in [*node.args, *(keyword.value for keyword in node.keywords)]:
+            if holds_share(self.machine.eval(expression, frame)):
+                self.machine.gathering.evaluate(expression, frame)
+        positional = [PLAIN if holds_share(value) else value for value in positional]
+        keywords = {k: PLAIN if holds_share(value) else value for k, value in keywords.items()}
+        for maker in self._makers(cls):
+            self.machine.functions.run(replace(maker, bound=cls), positional, keywords, frame)
+        return positional, keywords
 
     def qualified(self, name: str, node: ast.Call, frame: Frame) -> Value:
         """A call of something of a library."""

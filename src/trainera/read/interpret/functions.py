@@ -48,7 +48,7 @@ class Functions(MachinePart):
             value.models for value in shares if isinstance(value, Share)
         ):
             figures = False  # losses with their gradients, on their way to backward()
-        if shares and figures and policy.gathers and not self._trains(function.node):
+        if shares and figures and policy.gathers and not self._trains(function):
             rows = self._rows_to_size(function, positional, keywords, frame)
             if rows is not None:
                 return rows
@@ -66,11 +66,18 @@ class Functions(MachinePart):
         frame.env = None
         frame.ended = True
 
-    def _trains(self, node: ast.AST) -> bool:
-        """Whether a function goes on to compute gradients, or to update parameters."""
+    def _trains(self, function: Function) -> bool:
+        """Whether a function goes on to compute gradients, or to update parameters.
+
+        So does one that calls such a function, around which it was put.
+        """
         words = self.machine.libraries.training_methods
+        wrapped = self.machine.names.seen_by(function, inner=True)
+        nodes = [function.node, *(one.node for one in wrapped if isinstance(one, Function))]
         return any(
-            isinstance(part, ast.Attribute) and part.attr in words for part in parts_of(node)
+            isinstance(part, ast.Attribute) and part.attr in words
+            for node in nodes
+            for part in parts_of(node)
         )
 
     def _rows_to_size(

@@ -20,6 +20,7 @@ from trainera.read.values import (
     Network,
     Object,
     PartialCall,
+    Property,
     Qualified,
     Share,
     SuperObject,
@@ -43,14 +44,46 @@ class Objects(MachinePart):
 
     def member(self, owner: Value, cls: Class, name: str, frame: Frame) -> Value:
         value = self.attribute(cls, name)
-        if isinstance(value, Function) and value.bound is None and value.owner is not None:
-            decorators = {text_of(item) for item in getattr(value.node, "decorator_list", [])}
+        if isinstance(value, Function) and self._is_method(value, cls):
+            decorators = decorators_of(value)
             if "property" in decorators or "cached_property" in decorators:
                 return self.machine.functions.run(replace(value, bound=owner), [], {}, frame)
-            if "staticmethod" in decorators:
-                return value
-            return replace(value, bound=owner)
+            return self._bound_to(owner, value, cls)
+        if isinstance(value, Choice):
+            bound = tuple(self._bound_to(owner, one, cls) for one in value.functions)
+            return replace(value, functions=bound)
+        if isinstance(value, Union):
+            members = (
+                self._bound_to(owner, one, cls) if isinstance(one, Function) else one
+                for one in value.members
+            )
+            return replace(value, members=tuple(members))
+        if isinstance(value, Property):
+            return self._got(owner, value.get, frame)
+        if isinstance(value, Object):
+            made = self.machine.special.ask(value, "__get__", [owner, cls], frame)
+            return made if made is not None else value
         return value or PLAIN
+
+    def _is_method(self, value: Function, cls: Class) -> bool:
+        """Whether a function is found in the class of an object, and not in itself."""
+        if value.bound is not None or value.owner is None:
+            return False
+        return value.owner is cls.node or any(
+            value.owner is one.node for one in self.lineage(cls)[1:]
+        )
+
+    def _bound_to(self, owner: Value, one: Function | Class, cls: Class) -> Function | Class:
+        """A function of a class as it is found by an object."""
+        if isinstance(one, Class) or not self._is_method(one, cls):
+            return one
+        return one if "staticmethod" in decorators_of(one) else replace(one, bound=owner)
+
+    def _got(self, owner: Value, getter: Value, frame: Frame) -> Value:
+        """What a property gives."""
+        if isinstance(getter, Function):
+            return self.machine.functions.run(replace(getter, bound=owner), [], {}, frame)
+        return PLAIN
 
     def of_this_batch(self, text: str, name: str, cls: Class, value: Value, frame: Frame) -> Value:
         """What an object holds of a batch; worth nothing if it may be of an earlier one."""
@@ -115,12 +148,40 @@ class Objects(MachinePart):
 
     def setter(self, owner: Value, name: str) -> Function | None:
         """What is called when a property of an object is set."""
+        if isinstance(owner, Object):
+            held = self.attribute(owner.cls, name)
+            if isinstance(held, Property) and isinstance(held.set, Function):
+                return replace(held.set, bound=owner)
         for cls in self.lineage(owner.cls) if isinstance(owner, Object) else ():
             for part in cls.node.body:
                 if isinstance(part, ast.FunctionDef) and part.name == name:
                     if f"{name}.setter" in map(text_of, part.decorator_list):
                         return Function(part, cls.module, bound=owner, owner=cls.node)
         return None
+
+    def set_in_class(self, cls: Class, name: str, value: Value) -> None:
+        """An attribute of a class: a function is a method, beside the one that stands there."""
+        key = (cls.node, name)
+        method = self._method(cls, name)
+        if key not in self.program.attributes and method is not None:
+            self.program.attributes[key] = method
+        self.set_attribute(cls, name, _as_method(value, cls))
+
+    def _method(self, cls: Class, name: str) -> Function | None:
+        """What is written down as a method in a class or the nearest of its bases."""
+        for one in self.lineage(cls):
+            if (method := methods_of(one.node).get(name)) is not None:
+                return Function(method, one.module, owner=one.node)
+        return None
+
+    def wrap_method(self, cls: Class, name: str, value: Value) -> None:
+        """A method is what its decorators make of it, in place of what stands there."""
+        key = (cls.node, name)
+        old, new = self.program.attributes.get(key), _as_method(value, cls)
+        self.program.attributes[key] = new
+        if old is None or _without_scope(old) != _without_scope(new):
+            self.program.changed = True
+            self.program.learned += 1
 
     def set_attribute(self, cls: Class, name: str, value: Value) -> None:
         old = self.program.attributes.get((cls.node, name))
@@ -203,6 +264,31 @@ class Objects(MachinePart):
             if self.attribute(base, name) is not None:
                 return self.member(owner.of, base, name, frame)
         return PLAIN
+
+
+def decorators_of(function: Function) -> set[str]:
+    """The decorators that a function is written with."""
+    return {text_of(item) for item in getattr(function.node, "decorator_list", [])}
+
+
+def _as_method(value: Value, cls: Class) -> Value:
+    """A function that is put into a class gets the object that it is called on."""
+    if isinstance(value, Function) and value.bound is None:
+        return replace(value, owner=cls.node)
+    if isinstance(value, Choice):
+        methods = (_as_method(one, cls) for one in value.functions)
+        kept = tuple(one for one in methods if isinstance(one, Function | Class))
+        return replace(value, functions=kept)
+    if isinstance(value, Union):
+        return replace(value, members=tuple(_as_method(one, cls) for one in value.members))
+    return value
+
+
+def _without_scope(value: Value) -> Value:
+    """A function by what it is: the frame it was defined in has another number in each reading."""
+    if isinstance(value, Union):
+        return replace(value, members=tuple(map(_without_scope, value.members)))
+    return replace(value, scope=0) if isinstance(value, Function) else value
 
 
 def _head(node: ast.expr) -> str:

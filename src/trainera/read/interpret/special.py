@@ -7,6 +7,7 @@ one, which then is handed over to code that cannot be seen.
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import reduce
 
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
@@ -25,7 +26,7 @@ from trainera.read.values import (
     Value,
 )
 from trainera.read.values.contents import first_share, holds_share
-from trainera.read.values.join import element, functions_of, members_of
+from trainera.read.values.join import element, functions_of, join, members_of
 
 BINARY = {
     "Add": "add",
@@ -67,9 +68,10 @@ class SpecialMethods(MachinePart):
         if not isinstance(owner, Object):
             return None
         method = self.machine.objects.member(owner, owner.cls, name, frame)
-        if not isinstance(method, Function):
-            return None
-        return self.machine.functions.run(method, list(arguments), {}, frame)
+        several = method.functions if isinstance(method, Choice) else members_of(method)
+        found = [one for one in several if isinstance(one, Function)]
+        made = [self.machine.functions.run(one, list(arguments), {}, frame) for one in found]
+        return reduce(join, made) if made else None
 
     def binary(self, operator: str, left: Value, right: Value, frame: Frame) -> Value | None:
         """An operator, with an object on one of its sides."""

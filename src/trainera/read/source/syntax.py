@@ -54,9 +54,21 @@ def free_names(scope: ast.AST) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def methods_of(cls: ast.ClassDef) -> dict[str, ast.FunctionDef]:
-    """The methods of a class by name; of several of one name the first."""
-    methods = [part for part in cls.body if isinstance(part, ast.FunctionDef)]
-    return {method.name: method for method in reversed(methods)}
+    """The methods of a class by name; of several of one name the last, as Python has it.
+
+    What sets or deletes a property has its name, but is not what is found under it.
+    """
+    methods = (part for part in cls.body if isinstance(part, ast.FunctionDef))
+    return {method.name: method for method in methods if not _stands_beside(method)}
+
+
+BESIDE = ("setter", "deleter", "overload", "register")
+"""The last words of decorators of what shares a name with something else."""
+
+
+def _stands_beside(method: ast.FunctionDef) -> bool:
+    decorators = [one.func if isinstance(one, ast.Call) else one for one in method.decorator_list]
+    return any(ast.unparse(one).rpartition(".")[2] in BESIDE for one in decorators)
 
 
 def takes(spec: ast.arguments, node: ast.Call, bound: int) -> bool:

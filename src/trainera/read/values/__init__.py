@@ -22,7 +22,15 @@ from trainera.read.values.base import (
     Union,
     Value,
 )
-from trainera.read.values.code import Choice, Class, Function, Object, PartialCall, SuperObject
+from trainera.read.values.code import (
+    Choice,
+    Class,
+    Function,
+    Object,
+    PartialCall,
+    Property,
+    SuperObject,
+)
 from trainera.read.values.containers import Dictionary, Items, Many, Record
 from trainera.read.values.roles import (
     BatchIterable,
@@ -78,6 +86,7 @@ __all__ = [
     "Parameters",
     "PartialCall",
     "PerWorker",
+    "Property",
     "Qualified",
     "Record",
     "Shard",

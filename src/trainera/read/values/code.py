@@ -28,6 +28,14 @@ class Function(Opaque):
 
 
 @dataclass(frozen=True)
+class Property(Opaque):
+    """``loss = property(get, set)`` in a class of the script's."""
+
+    get: Value
+    set: Value | None = None
+
+
+@dataclass(frozen=True)
 class Class(Opaque):
     node: ast.ClassDef
     module: str
@@ -78,7 +86,7 @@ class Object(Opaque):
 
     def call(self, site: "Site[ast.Call]") -> Value | None:
         method = site.machine.objects.member(self, self.cls, "__call__", site.frame)
-        return method.call(site) if isinstance(method, Function) else None
+        return method.call(site) if isinstance(method, Function | Choice | PartialCall) else None
 
 
 @dataclass(frozen=True)

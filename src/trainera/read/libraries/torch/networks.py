@@ -18,6 +18,7 @@ from trainera.read.ops.parts import MOVES
 from trainera.read.source.syntax import text_of
 from trainera.read.values import (
     PLAIN,
+    Choice,
     Class,
     Function,
     Gathered,
@@ -36,7 +37,10 @@ from trainera.read.values import (
 from trainera.read.values.base import changed
 from trainera.read.values.contents import batch_first, first_share, flat, holds_share, in_parts
 from trainera.read.values.gathered import gathered_of
-from trainera.read.values.join import join
+from trainera.read.values.join import functions_of, join
+
+OWN = Function | Choice | Network | LossFunction | Class | Object
+"""What is the script's own where a network has it."""
 
 
 class Networks(TorchPart):
@@ -119,7 +123,7 @@ class Networks(TorchPart):
             return self.forward(owner, node, frame)
         found = self.machine.objects.attribute(owner.cls, name) if owner.cls is not None else None
         meter = isinstance(found, LibraryObject) and is_meter(found.name)
-        if meter or isinstance(found, Function | Network | LossFunction | Class | Object):
+        if meter or isinstance(found, OWN):
             return None  # a method or layer of the script's own: looked up as an attribute
         self.torch.wrapping.through_wrapper(function.value, owner, frame, name)
         positional, keywords = self.machine.calls.arguments(node, frame)
@@ -257,12 +261,17 @@ class Networks(TorchPart):
             return None
         one = replace(model, wrapped=False, cls=cls, choices=())
         forward = self.machine.objects.member(one, cls, "forward", frame)
-        if not isinstance(forward, Function):
+        if not isinstance(forward, Function | Choice):
             return None
         policy = policy or frame.policy
         if self.torch.layers.has_layers(cls) or model.origins & self.notes.facts.trained:
             policy = NETWORK  # and not a loss of the script's own
-        return self.machine.functions.run(forward, positional, keywords, frame, policy=policy)
+        functions = [one for one in functions_of(forward) if isinstance(one, Function)]
+        made = [
+            self.machine.functions.run(one, positional, keywords, frame, policy=policy)
+            for one in functions
+        ]
+        return reduce(join, made) if made else None
 
     def _through(
         self,

@@ -1,0 +1,31 @@
+import torch
+from torch import nn
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.set_default_dtype(torch.float64)
+torch.manual_seed(3)
+x = torch.randn(23, 4)
+y = (x[:, :1] * 2 - x[:, 1:2] ** 2)
+labels = (x.sum(1) > 0).long() + (x[:, 0] > 1).long()
+loader = DataLoader(TensorDataset(x, y), batch_size=5, shuffle=True)
+model = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+def show(f):
+    def inner(*a):
+        r = f(*a)
+        print('%.12f' % float(r))
+        return r
+    return inner
+class T:
+    @show
+    def step(self, xb, yb):
+        loss = F.mse_loss(model(xb), yb)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+t = T()
+for epoch in range(2):
+    for xb, yb in loader:
+        t.step(xb, yb)

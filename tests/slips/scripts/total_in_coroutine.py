@@ -1,0 +1,28 @@
+import torch
+from torch import nn
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.set_default_dtype(torch.float64)
+torch.manual_seed(3)
+x = torch.randn(23, 4)
+y = (x[:, :1] * 2 - x[:, 1:2] ** 2)
+labels = (x.sum(1) > 0).long() + (x[:, 0] > 1).long()
+loader = DataLoader(TensorDataset(x, y), batch_size=5, shuffle=True)
+model = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
+import asyncio
+async def main():
+    for epoch in range(2):
+        total = 0.0
+        async def show():
+            print('%.12f' % total)
+        for xb, yb in loader:
+            loss = F.mse_loss(model(xb), yb)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            total += loss.item()
+            await show()
+        print('%.12f' % total)
+asyncio.run(main())
