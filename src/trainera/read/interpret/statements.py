@@ -28,7 +28,12 @@ class Statements(MachinePart):
                 self.program.modules[frame.file.name] = (
                     frame.env
                 )  # functions see the names as of now
+            rebinds = statement in self.program.rebinding.at_top
+            if rebinds:
+                self.machine.names.doubt_all(frame)
             self.handlers.get(type(statement), self.do_anything)(statement, frame)
+            if rebinds:
+                self.machine.names.doubt_all(frame)
             self.machine.libraries.statement_done(statement, frame)
 
     def do_anything(self, statement: ast.stmt, frame: Frame) -> None:
