@@ -4,8 +4,10 @@ import ast
 
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Env, Frame
+from trainera.read.source.lifetimes import names_bound
 from trainera.read.source.modules import absolute
 from trainera.read.values import PLAIN, Class, Function, OwnModule, Qualified, Value
+from trainera.read.values.join import join
 
 
 class Definitions(MachinePart):
@@ -22,15 +24,30 @@ class Definitions(MachinePart):
     def do_classdef(self, node: ast.ClassDef, frame: Frame) -> None:
         cls = Class(node, frame.file.name)
         self.machine.names.bind(node.name, cls, frame)
+        around = frame.env
+        frame.env = dict(around) if around is not None else None
         for statement in node.body:
-            if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
-                value = self.machine.eval(statement.value, frame)
-                targets = (
-                    statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-                )
-                for target in targets:
-                    if isinstance(target, ast.Name):
-                        self.machine.objects.set_attribute(cls, target.id, value)
+            self._class_statement(cls, statement, frame)
+        frame.env = around
+
+    def _class_statement(self, cls: Class, statement: ast.stmt, frame: Frame) -> None:
+        """A name that is bound in the body of a class is an attribute of it, and seen behind it."""
+        simple: set[str] = set()
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+            value = self.machine.eval(statement.value, frame)
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            for target in targets:
+                if isinstance(target, ast.Name):
+                    simple.add(target.id)
+                    self.machine.objects.set_attribute(cls, target.id, value)
+                    if frame.env is not None:
+                        frame.env[target.id] = value
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return
+        for name in names_bound(statement) - simple:
+            self.machine.objects.set_attribute(cls, name, PLAIN)
+            if frame.env is not None:
+                frame.env[name] = PLAIN
 
     def do_import(self, node: ast.Import, frame: Frame) -> None:
         for alias in node.names:
@@ -46,8 +63,7 @@ class Definitions(MachinePart):
         for alias in node.names:
             full = f"{base}.{alias.name}" if base else alias.name
             if alias.name == "*":
-                for name, value in self.program.modules.get(base, {}).items():
-                    self.machine.names.bind(name, value, frame)
+                self._all_of(base, frame)
                 continue
             if base in self.program.files and alias.name in self.program.modules.get(base, {}):
                 found = self.program.modules[base][alias.name]
@@ -57,6 +73,16 @@ class Definitions(MachinePart):
             else:
                 found = Qualified(full) if base not in self.program.files else PLAIN
             self.machine.names.bind(alias.asname or alias.name, found, frame)
+
+    def _all_of(self, module: str, frame: Frame) -> None:
+        """``from helper import *``: of names that it may leave out both may be meant."""
+        if module not in self.program.files:
+            self.machine.names.doubt(frame)
+        given = self.program.modules.get(module, {})
+        for name, value in given.items():
+            before = (frame.env or {}).get(name)
+            left_out = before is not None and ("__all__" in given or name.startswith("_"))
+            self.machine.names.bind(name, join(before, value) if left_out else value, frame)
 
     def enter_module(self, name: str) -> None:
         """Runs the top level of one of the script's own modules, once a reading."""

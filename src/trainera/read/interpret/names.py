@@ -3,7 +3,7 @@
 import builtins
 
 from trainera.read.interpret.part import MachinePart
-from trainera.read.interpret.state import Frame, Scope
+from trainera.read.interpret.state import Env, Frame, Scope
 from trainera.read.source.syntax import free_names
 from trainera.read.values import PLAIN, UNKNOWN_YET, Const, Function, Qualified, Value
 from trainera.read.values.join import join
@@ -53,10 +53,14 @@ class Names(MachinePart):
 
     def doubt_all(self, frame: Frame) -> None:
         """Code that is not known may have given something else to any name of a module."""
-        for env in (frame.env, *frame.midway, *self.program.modules.values()):
-            for name, value in (env or {}).items():
-                if is_known(value) and env is not None:
-                    env[name] = PLAIN
+        for env in self.program.modules.values():
+            _doubt(env)
+        self.doubt(frame)
+
+    def doubt(self, frame: Frame) -> None:
+        """The same for the names of one module."""
+        for env in (frame.env or {}, *frame.midway):
+            _doubt(env)
         self.program.learned += 1
 
     def set_of_module(self, module: str, name: str, value: Value) -> None:
@@ -102,3 +106,8 @@ class Names(MachinePart):
 def is_known(value: Value) -> bool:
     """Whether it is a constant, by which tests may be decided."""
     return isinstance(value, Const) and value is not UNKNOWN_YET
+
+
+def _doubt(env: Env) -> None:
+    """Constants are none any more."""
+    env.update({name: PLAIN for name, value in env.items() if is_known(value)})
