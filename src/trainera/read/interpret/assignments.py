@@ -27,6 +27,7 @@ from trainera.read.values import (
     Network,
     Object,
     Optimizer,
+    OwnModule,
     Parameters,
     PerWorker,
     Shard,
@@ -256,8 +257,19 @@ class Assignments(MachinePart):
                 self.machine.objects.set_attribute(cls, target.attr, value)
             elif isinstance(one, Class) and not holds_share(value):
                 self.machine.objects.set_in_class(one, target.attr, value)
-            elif expression is not None and holds_share(value):
-                self.machine.gathering.gather(expression, value, frame)
+            else:
+                if expression is not None and holds_share(value):
+                    value = self.machine.gathering.gather(expression, value, frame)
+                self._set_elsewhere(one, target.attr, value)
+
+    def _set_elsewhere(self, owner: Value, name: str, value: Value) -> None:
+        """An attribute of a module, or of something of which it is not known what it is."""
+        if isinstance(owner, OwnModule):
+            self.machine.names.set_of_module(owner.name, name, value)
+        elif name not in self.program.loose and not isinstance(owner, Class):
+            self.program.loose.add(name)
+            self.program.changed = True
+            self.program.learned += 1
 
     def _assign_item(
         self, target: ast.Subscript, value: Value, frame: Frame, expression: ast.expr | None

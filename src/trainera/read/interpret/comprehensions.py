@@ -4,9 +4,11 @@ import ast
 from dataclasses import replace
 from functools import reduce
 
+from trainera.read.interpret.names import is_known
 from trainera.read.interpret.part import MachinePart
-from trainera.read.interpret.state import Frame
+from trainera.read.interpret.state import Env, Frame
 from trainera.read.ops.parts import is_structure
+from trainera.read.source.syntax import parts_of
 from trainera.read.values import (
     PLAIN,
     UNKNOWN_YET,
@@ -63,10 +65,27 @@ class Comprehensions(MachinePart):
         found = list(zip(generator.ifs, values, strict=True))
         return [(test, value) for test, value in found if isinstance(value, PerWorker)]
 
+    def _before(self, node: ast.expr, frame: Frame) -> Env:
+        """The names before a comprehension; what it binds outside is, in a later round, no more
+        what it was.
+        """
+        for name in _bound_outside(node):
+            if is_known((frame.env or {}).get(name, UNKNOWN_YET)):
+                self.machine.names.bind(name, PLAIN, frame)
+        return dict(frame.env or {})
+
+    def _ended(self, node: ast.expr, before: Env, frame: Frame) -> None:
+        """Its own names are gone; those that it binds outside of itself are bound."""
+        inside = frame.env
+        frame.env = before if inside is not None else None
+        for name in _bound_outside(node):
+            if inside is not None and name in inside:
+                self.machine.names.bind(name, join(before.get(name), inside[name]), frame)
+
     def comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, frame: Frame
     ) -> Value:
-        saved = dict(frame.env or {})
+        saved = self._before(node, frame)
         items: list[tuple[ast.expr, Value]] = []
         tests: list[tuple[ast.expr, Value]] = []
         opened = 0
@@ -98,7 +117,7 @@ class Comprehensions(MachinePart):
             if isinstance(value, Shard) and len(node.generators) == 1 and not opened:
                 parts = element(self.machine.eval(node.generators[0].iter, frame))
                 if isinstance(parts, Items) and isinstance(parts.items[-1], Shard):
-                    frame.env = saved if frame.env is not None else None
+                    self._ended(node, saved, frame)
                     return replace(value, nested=True)  # a batch, each of its parts moved or cast
             value = self.machine.gathering.gather(node.value, value, frame)
         else:
@@ -112,7 +131,7 @@ class Comprehensions(MachinePart):
             value = PLAIN if isinstance(value, PerWorker) else value
         for _ in range(opened):
             self.path.open_loops.pop()
-        frame.env = saved if frame.env is not None else None
+        self._ended(node, saved, frame)
         if isinstance(node, ast.SetComp):
             return HashOrdered()
         if value == UNKNOWN_YET:
@@ -120,3 +139,8 @@ class Comprehensions(MachinePart):
         if structure is not None and isinstance(value, Shard):
             return replace(value, nested=True)  # the parts of a batch, each moved or cast
         return Many(value) if value != PLAIN else PLAIN
+
+
+def _bound_outside(node: ast.expr) -> list[str]:
+    """``any((found := one) for one in rows)`` binds a name of the code around."""
+    return [part.target.id for part in parts_of(node) if isinstance(part, ast.NamedExpr)]

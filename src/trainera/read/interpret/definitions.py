@@ -6,6 +6,7 @@ from functools import lru_cache, reduce
 
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Env, Frame
+from trainera.read.source.lifetimes import names_bound
 from trainera.read.source.modules import absolute
 from trainera.read.source.syntax import methods_of, text_of
 from trainera.read.values import (
@@ -105,12 +106,21 @@ class Definitions(MachinePart):
                     self.machine.objects.set_attribute(cls, target.id, value)
                 elif isinstance(target, ast.Name):
                     self._in_both(target.id, value, cls, frame)
+            simple = {target.id for target in targets if isinstance(target, ast.Name)}
+            self._unknown(names_bound(statement) - simple, cls, frame)
         elif isinstance(statement, COMPOUND):
             before = dict(frame.env or {})
             self.machine.run([statement], frame)
             for name, value in (frame.env or {}).items():
                 if before.get(name) != value:
                     self.machine.objects.set_in_class(cls, name, value)
+        elif not isinstance(statement, ast.AsyncFunctionDef | ast.ClassDef):
+            self._unknown(names_bound(statement), cls, frame)
+
+    def _unknown(self, names: set[str], cls: Class, frame: Frame) -> None:
+        """Names that are bound in other ways: by a walrus, by an operator."""
+        for name in names:
+            self._in_both(name, PLAIN, cls, frame)
 
     def _in_both(self, name: str, value: Value, cls: Class, frame: Frame) -> None:
         self.machine.names.bind(name, value, frame)
@@ -154,8 +164,7 @@ class Definitions(MachinePart):
         for alias in node.names:
             full = f"{base}.{alias.name}" if base else alias.name
             if alias.name == "*":
-                for name, value in self.program.modules.get(base, {}).items():
-                    self.machine.names.bind(name, value, frame)
+                self._all_of(base, frame)
                 continue
             if base in self.program.files and alias.name in self.program.modules.get(base, {}):
                 found = self.program.modules[base][alias.name]
@@ -165,6 +174,16 @@ class Definitions(MachinePart):
             else:
                 found = Qualified(full) if base not in self.program.files else PLAIN
             self.machine.names.bind(alias.asname or alias.name, found, frame)
+
+    def _all_of(self, module: str, frame: Frame) -> None:
+        """``from helper import *``: of names that it may leave out both may be meant."""
+        if module not in self.program.files:
+            self.machine.names.doubt(frame)
+        given = self.program.modules.get(module, {})
+        for name, value in given.items():
+            before = (frame.env or {}).get(name)
+            left_out = before is not None and ("__all__" in given or name.startswith("_"))
+            self.machine.names.bind(name, join(before, value) if left_out else value, frame)
 
     def enter_module(self, name: str) -> None:
         """Runs the top level of one of the script's own modules, once a reading."""

@@ -13,11 +13,16 @@ from trainera.read.source.syntax import of_views, parts_of
 from trainera.read.values import (
     PLAIN,
     Const,
+    Count,
     FirstOnly,
+    Gathered,
     HashOrdered,
     Items,
+    Many,
+    Mean,
     PerWorker,
     Share,
+    Sum,
     Value,
 )
 from trainera.read.values.contents import holds_share
@@ -83,8 +88,13 @@ class Expressions(MachinePart):
         if known is not None:
             return self.eval(node.body if known else node.orelse, frame)
         self.machine.conditions.condition(node.test, frame)
-        ways = [self._perhaps(node.body, frame), self._perhaps(node.orelse, frame)]
-        return reduce(join, [value for value in ways if value is not None] or [PLAIN])
+        parts = (node.body, node.orelse)
+        given = [(part, self._perhaps(part, frame)) for part in parts]
+        ways = [(part, value) for part, value in given if value is not None]
+        if frame.policy.gathers and any(isinstance(value, Gathered) for _, value in ways):
+            # Whole on one path, it has to be whole on the other.
+            ways = [(part, self.machine.gathering.gather(part, one, frame)) for part, one in ways]
+        return reduce(join, [value for _, value in ways] or [PLAIN])
 
     def _perhaps(self, node: ast.expr, frame: Frame) -> Value | None:
         """Evaluates what may not be evaluated at all; None if it never gives a value."""
@@ -101,7 +111,21 @@ class Expressions(MachinePart):
         return value
 
     def sequence(self, node: ast.Tuple | ast.List, frame: Frame) -> Value:
-        return Items(tuple(self.eval(item, frame) for item in node.elts), self.path.loop)
+        values = [self.eval(item, frame) for item in node.elts]
+        if not any(isinstance(item, ast.Starred) for item in node.elts):
+            return Items(tuple(values), self.path.loop)
+        return self._spread(node, values, frame)
+
+    def _spread(self, node: ast.Tuple | ast.List, values: list[Value], frame: Frame) -> Value:
+        """``[*window, loss.item()]``: a list of some length, which begins with what there was."""
+        spread = [
+            self.eval(item.value, frame) for item in node.elts if isinstance(item, ast.Starred)
+        ]
+        if any(self.machine.outliving.is_older(one, frame) for one in spread):
+            for place, (item, value) in enumerate(zip(node.elts, values, strict=True)):
+                if isinstance(value, Mean | Sum | Count) and not isinstance(item, ast.Starred):
+                    values[place] = self.machine.gathering.gather(item, value, frame)
+        return Many(reduce(join, values), self.path.loop)
 
     def starred(self, node: ast.Starred, frame: Frame) -> Value:
         value = self.eval(node.value, frame)

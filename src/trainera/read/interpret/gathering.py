@@ -19,6 +19,7 @@ from trainera.read.values import (
     Gathered,
     Items,
     Lost,
+    Many,
     Mean,
     Nodes,
     Shard,
@@ -65,6 +66,13 @@ class Gathering(MachinePart):
                 frame.env = before
             return reduce(join, ways or [PLAIN])
         return self.gather(node, self.machine.eval(node, frame), frame)
+
+    def put_in(self, node: ast.expr, value: Value, frame: Frame) -> Value:
+        """What is put into something that outlives the batch: items are made whole one by one."""
+        if isinstance(node, ast.Tuple | ast.List):
+            return self.evaluate(node, frame)
+        whole = self.gather(node, value, frame)
+        return Many(whole) if isinstance(value, Items | Many) else whole
 
     def as_noted(self, node: ast.expr, frame: Frame) -> Value:
         """What an expression stands for from now on: the whole where it was noted to be made so."""

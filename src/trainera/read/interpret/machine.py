@@ -28,6 +28,7 @@ from trainera.read.interpret.objects import Objects
 from trainera.read.interpret.operators import Operators
 from trainera.read.interpret.outliving import Outliving
 from trainera.read.interpret.own_rows import OwnRows
+from trainera.read.interpret.patterns import Patterns
 from trainera.read.interpret.special import SpecialMethods
 from trainera.read.interpret.state import Frame, Path, Program
 from trainera.read.interpret.statements import Statements
@@ -63,6 +64,7 @@ class Machine:
         self.loader_names = LoaderNames(self)
         self.agreement = Agreement(self)
         self.conditions = Conditions(self)
+        self.patterns = Patterns(self)
         self.own_rows = OwnRows(self)
         self.writes = Writes(self)
         self.outliving = Outliving(self)
@@ -130,6 +132,7 @@ def statement_handlers(machine: Machine) -> dict[type[ast.stmt], Handler]:
         ast.With: statements.do_with,
         ast.AsyncWith: statements.do_with,
         ast.Match: statements.do_match,
+        getattr(ast, "TypeAlias", ast.Pass): statements.do_typealias,
         ast.Delete: statements.do_delete,
         ast.Assert: statements.do_assert,
     }

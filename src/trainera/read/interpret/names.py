@@ -3,9 +3,9 @@
 import builtins
 
 from trainera.read.interpret.part import MachinePart
-from trainera.read.interpret.state import Frame, Scope
+from trainera.read.interpret.state import Env, Frame, Scope
 from trainera.read.source.syntax import free_names
-from trainera.read.values import PLAIN, Function, Qualified, Value
+from trainera.read.values import PLAIN, UNKNOWN_YET, Const, Function, Qualified, Value
 from trainera.read.values.join import join
 
 
@@ -32,6 +32,8 @@ class Names(MachinePart):
     def bind(self, name: str, value: Value, frame: Frame) -> None:
         if frame.env is None:
             return
+        if frame.is_module:
+            value = self.as_certain(name, value)
         if name in frame.globals:
             module = self.program.modules[frame.file.name]
             module[name] = join(module.get(name), value)
@@ -43,6 +45,31 @@ class Names(MachinePart):
         frame.env[name] = value
         for bound in frame.midway:
             bound[name] = join(bound.get(name), value)
+
+    def as_certain(self, name: str, value: Value) -> Value:
+        """A module's name: no known constant if something else may be given to it elsewhere."""
+        doubted = is_known(value) and not self.program.rebinding.is_certain(name)
+        return PLAIN if doubted else value
+
+    def doubt_all(self, frame: Frame) -> None:
+        """Code that is not known may have given something else to any name of a module."""
+        for env in self.program.modules.values():
+            _doubt(env)
+        self.doubt(frame)
+
+    def doubt(self, frame: Frame) -> None:
+        """The same for the names of one module."""
+        for env in (frame.env or {}, *frame.midway):
+            _doubt(env)
+        self.program.learned += 1
+
+    def set_of_module(self, module: str, name: str, value: Value) -> None:
+        """``helper.MODE = "loud"``: whoever reads the name finds this, or what it was."""
+        self.machine.definitions.enter_module(module)
+        env = self.program.modules.get(module)
+        if env is not None:
+            env[name] = self.as_certain(name, join(env.get(name), value))
+            self.program.learned += 1
 
     def _bind_outside(self, name: str, value: Value, frame: Frame) -> None:
         """The name of a function around is this, or what it was: who knows who calls when."""
@@ -74,3 +101,13 @@ class Names(MachinePart):
             outer = scope.frame.outer
         around = {} if inner else self.program.modules.get(function.module, {})
         return [found.get(name, around.get(name)) for name in names]
+
+
+def is_known(value: Value) -> bool:
+    """Whether it is a constant, by which tests may be decided."""
+    return isinstance(value, Const) and value is not UNKNOWN_YET
+
+
+def _doubt(env: Env) -> None:
+    """Constants are none any more."""
+    env.update({name: PLAIN for name, value in env.items() if is_known(value)})

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import reduce
 
 from trainera.read.interpret.heap import ANY
+from trainera.read.interpret.names import is_known
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.source.syntax import methods_of, text_of
@@ -121,8 +122,16 @@ class Objects(MachinePart):
             found = next((value for value in among if value is not None), None)
         return found
 
+    def of_class(self, cls: Class, name: str) -> Value | None:
+        """An attribute of a class: no known constant if something else may be put there."""
+        found = self.attribute(cls, name)
+        certain = self.program.rebinding.is_certain_attribute(name)
+        return PLAIN if found is not None and is_known(found) and not certain else found
+
     def _own_attribute(self, cls: Class, name: str) -> Value | None:
         found = self.program.attributes.get((cls.node, name))
+        if found is not None and is_known(found) and {name, BY_ANY_NAME} & self.program.loose:
+            found = PLAIN
         if found is None and (method := methods_of(cls.node).get(name)) is not None:
             return Function(method, cls.module, owner=cls.node)
         given = [self.program.attributes.get((cls.node, BY_ANY_NAME))]

@@ -69,6 +69,9 @@ class Operators(MachinePart):
         if operator == "BitOr" and type(left) is type(right) is Dictionary:
             return Dictionary(tuple((dict(left.items) | dict(right.items)).items()))
         sides = ((left_node, left), (right_node, right))
+        if operator == "Add":
+            left, right = self._put_behind(*sides, frame)
+            sides = ((left_node, left), (right_node, right))
         made = self._of_containers(operator, *sides, frame)
         if made is None:
             made = self._of_lists(operator, *sides, frame)
@@ -110,6 +113,18 @@ class Operators(MachinePart):
         one = self.machine.gathering.gather(left_node, left, frame)
         other = self.machine.gathering.gather(right_node, right, frame)
         return gathered_of(one, other) if operator == "MatMult" else row_by_row(one, other)
+
+    def _put_behind(
+        self, one: tuple[ast.expr, Value], other: tuple[ast.expr, Value], frame: Frame
+    ) -> tuple[Value, Value]:
+        """``window + [loss.item()]``: what is added to a list that outlives the batch is whole."""
+        values = [one[1], other[1]]
+        for place, (node, given) in enumerate((one, other)):
+            old = values[1 - place]
+            if isinstance(given, Items | Many) and holds_share(given):
+                if self.machine.outliving.is_older(old, frame):
+                    values[place] = self.machine.gathering.put_in(node, given, frame)
+        return values[0], values[1]
 
     def _of_containers(
         self,

@@ -12,7 +12,9 @@ from trainera.read.values import (
     BatchIterable,
     Count,
     Dictionary,
+    Items,
     Lost,
+    Many,
     Mean,
     Share,
     Sum,
@@ -63,6 +65,13 @@ class Outliving(MachinePart):
         if keeps and isinstance(expression, ast.Tuple | ast.List | ast.Dict):
             return self.machine.gathering.evaluate(expression, frame)  # each item where it stands
         return self.machine.gathering.gather(expression, value, frame) if keeps else value
+
+    def is_older(self, value: Value, frame: Frame) -> bool:
+        """Whether a list that holds nothing of the batch is there for longer than it."""
+        if not frame.policy.follows_lifetimes or not frame.policy.gathers or holds_share(value):
+            return False
+        loop = self.path.loop
+        return not isinstance(value, Items | Many) or loop is None or value.born is not loop
 
     def outdate(self, loaders: frozenset[ast.AST], of: str, frame: Frame) -> None:
         """Another batch, or pass, of these loaders has come: what names hold of earlier ones."""

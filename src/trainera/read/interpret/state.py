@@ -3,12 +3,14 @@
 import ast
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from trainera.errors import Status, UserError
 from trainera.read.facts import Context, Decisions, LoopFact
 from trainera.read.interpret.freshness import Freshness
 from trainera.read.interpret.policy import STRICT, Policy
 from trainera.read.source.file import SourceFile
+from trainera.read.source.rebinding import Rebinding, rebinding_of
 from trainera.read.values import PartialCall, Value
 from trainera.read.values.join import join
 
@@ -112,6 +114,13 @@ class Program:
     learned: int = 0
     """How often anything has changed that functions look up: attributes, names of modules."""
     _spent: int = 0
+
+    loose: set[str] = field(default_factory=set)
+    """Attributes that were set of something of which it is not known what it is."""
+
+    @cached_property
+    def rebinding(self) -> Rebinding:
+        return rebinding_of(self.files)
 
     def begin_reading(self) -> None:
         """Forgets what another reading finds again."""

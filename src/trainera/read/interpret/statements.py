@@ -28,7 +28,12 @@ class Statements(MachinePart):
                 self.program.modules[frame.file.name] = (
                     frame.env
                 )  # functions see the names as of now
+            rebinds = statement in self.program.rebinding.at_top
+            if rebinds:
+                self.machine.names.doubt_all(frame)
             self.handlers.get(type(statement), self.do_anything)(statement, frame)
+            if rebinds:
+                self.machine.names.doubt_all(frame)
             self.machine.libraries.statement_done(statement, frame)
 
     def do_anything(self, statement: ast.stmt, frame: Frame) -> None:
@@ -138,15 +143,32 @@ class Statements(MachinePart):
             frame.env = join_env(frame.env, before, anywhere)
 
     def do_match(self, node: ast.Match, frame: Frame) -> None:
-        self.machine.gathering.evaluate(node.subject, frame)
-        before, fresh = dict(frame.env or {}), self.path.fresh.now
-        ends: list[Env | None] = [before]
+        """What a pattern binds stays bound if the case's guard says no."""
+        subject = self.machine.gathering.evaluate(node.subject, frame)
+        if not frame.policy.gathers:
+            subject = self.machine.eval(node.subject, frame)
+        before: Env | None = dict(frame.env or {})
+        fresh, mode = self.path.fresh.now, self.path.mode
+        ends: list[Env | None] = []
+        modes = {mode}
         for case in node.cases:
-            frame.env = dict(before)
+            frame.env, self.path.mode = dict(before or {}), mode
+            self.machine.patterns.bind(case.pattern, subject, frame)
+            if case.guard is not None:
+                self.machine.conditions.condition(case.guard, frame)
+                before = join_env(before, frame.env)
             self.run(case.body, frame)
             ends.append(frame.env)
+            modes.add(self.path.mode)
             self.path.fresh.now = fresh
-        frame.env = join_env(*ends)
+        frame.env = join_env(before, *ends)
+        self.path.mode = modes.pop() if len(modes) == 1 else "either"
+
+    def do_typealias(self, statement: ast.stmt, frame: Frame) -> None:
+        """``type Rows = list[float]``"""
+        name = getattr(statement, "name", None)
+        if isinstance(name, ast.Name):
+            self.machine.names.bind(name.id, PLAIN, frame)
 
     def do_delete(self, node: ast.Delete, frame: Frame) -> None:
         for target in node.targets:

@@ -85,6 +85,14 @@ def names_bound(statement: ast.AST) -> set[str]:
     """The names that are bound in it, or one of whose items is."""
     found = set()
     for node in parts_of(statement):
+        if isinstance(node, ast.MatchAs | ast.MatchStar | ast.ExceptHandler) and node.name:
+            found.add(node.name)
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            found.add(node.rest)
+        elif isinstance(node, ast.alias):
+            found.add(node.asname or node.name.split(".")[0])
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
         if isinstance(node, ast.Name | ast.Subscript) and isinstance(node.ctx, ast.Store):
             while isinstance(node, ast.Subscript):
                 node = node.value

@@ -41,7 +41,7 @@ class Class(Opaque):
     module: str
 
     def getattr(self, name: str, site: "Site[ast.Attribute]") -> Value:
-        return site.machine.objects.attribute(self, name) or PLAIN
+        return site.machine.objects.of_class(self, name) or PLAIN
 
     def call(self, site: "Site[ast.Call]") -> Value | None:
         return site.machine.calls.instantiate(self, site.node, site.frame)

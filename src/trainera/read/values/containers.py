@@ -36,9 +36,23 @@ class Items(Value):
         return site.machine.joined(self) if name in ("values", "indices") else PLAIN
 
     def index(self, site: "Site[ast.Subscript]") -> Value:
+        if isinstance(site.node.slice, ast.Slice):
+            return self._some(site.node.slice, site)
         place = at(site.eval(site.node.slice), len(self.items))
         found = site.machine.joined(self) if place is None else self.items[place]
         return as_it_is_now(found, site)
+
+    def _some(self, cut: ast.Slice, site: "Site[ast.Subscript]") -> Value:
+        """``window[-3:]``: a list of its own, of these items or, if that is not known, of some."""
+        ends = [
+            Const(None) if part is None else site.gathered(part)
+            for part in (cut.lower, cut.upper, cut.step)
+        ]
+        known = [end.value for end in ends if isinstance(end, Const) and not end.made_at]
+        if len(known) == len(ends) and all(isinstance(one, int | None) for one in known):
+            if known[2] != 0:
+                return Items(self.items[slice(*known)], self.born)
+        return Many(site.machine.joined(self), self.born)
 
     def method(self, name: str, site: "Site[ast.Call]") -> Value | None:
         if name in GROWS:
