@@ -62,6 +62,20 @@ def test_batches_that_workers_do_not_share_end_the_run(tmp_path: Path) -> None:
     assert not done.stdout and not (tmp_path / "end.h5").exists()
 
 
+def test_labels_that_workers_do_not_share_end_the_run(tmp_path: Path) -> None:
+    own = "model.train_on_batch(x, np.random.default_rng().random(23))\n"
+    done = run(tmp_path, SCRIPT + own, "horovod")
+    assert done.returncode == 1
+    assert "the workers compute different losses" in done.stderr
+
+
+def test_labels_that_are_not_as_many_as_rows_end_the_run(tmp_path: Path) -> None:
+    one = "model.fit(((x[:9], x[:1].sum(1)) for _ in range(2)), verbose=0)\n"
+    done = run(tmp_path, SCRIPT + one, "horovod")
+    assert done.returncode == 1
+    assert "a batch has not as many labels as rows" in done.stderr
+
+
 def test_a_script_that_fails_fails_once(tmp_path: Path) -> None:
     done = run(tmp_path, SCRIPT + "raise KeyError('wrong name')\n", "horovod")
     assert done.returncode == 1

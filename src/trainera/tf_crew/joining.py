@@ -17,6 +17,7 @@ from trainera.tf_crew.collectives import StrategyExchange
 from trainera.tf_crew.drawing import connect_draws
 from trainera.tf_crew.exchange import HorovodExchange
 from trainera.tf_crew.keeping import connect_decisions, connect_files
+from trainera.tf_crew.losses import connect_losses
 from trainera.tf_crew.normalising import connect_normalisation
 from trainera.tf_crew.reading import connect_weights
 from trainera.tf_crew.sameness import SEEN, compare_workers
@@ -126,6 +127,7 @@ def connect() -> None:
     connect_normalisation()
     connect_activity()
     connect_calls()
+    connect_losses()
     connect_files()
     connect_decisions()
 

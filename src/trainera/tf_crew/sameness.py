@@ -29,11 +29,13 @@ class Seen:
 
     def __init__(self) -> None:
         self.batches: Any = None
+        self.labels: Any = None
         self.pulls: Any = None
         self.sizes: Any = None
 
     def begin(self) -> None:
         self.batches = tf.Variable(0, dtype=tf.int64, trainable=False, name="crew_batches")
+        self.labels = tf.Variable(0, dtype=tf.int64, trainable=False, name="crew_labels")
         self.pulls = tf.Variable(0, dtype=tf.float64, trainable=False, name="crew_pulls")
         self.sizes = tf.Variable(0, dtype=tf.float64, trainable=False, name="crew_sizes")
 
@@ -46,6 +48,11 @@ def note_batch(batch: Any) -> None:
     for leaf in tf.nest.flatten(batch):
         if tf.is_tensor(leaf):
             SEEN.batches.assign(SEEN.batches * 31 + digest(leaf))
+
+
+def note_labels(labels: Any) -> None:
+    """Adds what a loss is computed with, where its pull is not the same on every worker."""
+    SEEN.labels.assign(SEEN.labels * 31 + digest(labels))
 
 
 def digest(tensor: Any) -> Any:
@@ -74,7 +81,7 @@ def note_pull(gradient: Any) -> None:
 
 def compare_workers(figures: "tuple[float, ...]" = ()) -> None:
     """Ends the run where workers have parted; figures are those that all should have alike."""
-    mine = (int(SEEN.batches), float(SEEN.pulls), float(SEEN.sizes), figures)
+    mine = (int(SEEN.batches), float(SEEN.pulls), float(SEEN.sizes), figures, int(SEEN.labels))
     first, *others = CREW.exchange.of_all(mine)
     for other in others:
         if other[0] != first[0]:
@@ -84,6 +91,7 @@ def compare_workers(figures: "tuple[float, ...]" = ()) -> None:
                 "a seed for default_rng or shuffle), and keep tf.data deterministic"
             )
         near = close_enough(first[1], other[1], first[2])
+        near = near and first[4] == other[4]
         if not near or not all(map(close_enough, first[3], other[3])):
             raise SystemExit(
                 "trainera: the workers compute different losses of the same batches: labels, "

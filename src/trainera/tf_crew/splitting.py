@@ -19,7 +19,7 @@ from trainera.tf_crew.sameness import note_batch
 from trainera.tf_crew.state import CREW
 from trainera.tf_crew.trying import Call, is_constant, proves_by_rows, row_layout
 
-SQUASHING = ("Sigmoid", "Softmax")
+SQUASHING = {"Sigmoid": tf.nn.sigmoid, "Softmax": tf.nn.softmax}
 
 
 @contextlib.contextmanager
@@ -75,8 +75,12 @@ def outer_call(plain: Call, model: Any, args: Any, kwargs: Any) -> Any:
     region.tried = not hands_on(model)
     mine_args, mine_kwargs = cut(region, batch)
     with within(region), entering(model, region):
-        outputs = plain(model, *mine_args, **mine_kwargs)
-    return joined(region, outputs)
+        mine = plain(model, *mine_args, **mine_kwargs)
+    whole = joined(region, mine)
+    learning = CREW.here.learning
+    if learning is not None and learning.model is model:
+        learning.note(region, mine, whole)
+    return whole
 
 
 def inner_call(plain: Call, region: Region, layer: Any, args: Any, kwargs: Any) -> Any:
@@ -217,15 +221,15 @@ def joined(region: Region, structure: Any) -> Any:
 def with_remarks_of(before: Any, after: Any, passed: Callable[[Any], Any]) -> Any:
     """What Keras writes on a tensor goes along: which of its steps are padding, and its logits.
 
-    Losses compute from logits where a network ends with a sigmoid or softmax, also where they have
-    to find them by looking at the operation.
+    Losses compute from logits where a network ends with a sigmoid or softmax. Some find them by
+    looking at the operation, each loss at one of the two, so the operation has to be there, too.
     """
     mask = getattr(before, "_keras_mask", None)
-    if mask is not None:
-        after._keras_mask = passed(mask)
     logits = getattr(before, "_keras_logits", None)
-    if logits is None and not tf.executing_eagerly() and before.op.type in SQUASHING:
-        logits = before.op.inputs[0]
     if logits is not None:
         after._keras_logits = passed(logits)
+    elif not tf.executing_eagerly() and before.op.type in SQUASHING:
+        after = SQUASHING[before.op.type](passed(before.op.inputs[0]))
+    if mask is not None:
+        after._keras_mask = passed(mask)
     return after

@@ -16,6 +16,8 @@ class Standing(threading.local):
         self.trying: Any = None
         # During a trial: what draws weights that layers make in their first call.
         self.building: Any = None
+        # What the network gave that Keras's own step is made with, until its loss is computed.
+        self.learning: Any = None
         # What this worker does while the others wait for it; empty if nothing.
         self.apart = ""
 
