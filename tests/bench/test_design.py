@@ -111,6 +111,9 @@ def test_strategies_by_name() -> None:
     grown = parse("ddp:4:per-worker:sqrt:warmup=2.5", ENGINES)
     assert grown.name == "ddp 4 per-worker lr sqrt warm-up 2.5"
     assert grown.options == ("--batch", "per-worker", "--lr", "sqrt", "--warmup", "2.5")
+    unequal = parse("ddp:2:shares=5:1:own", ENGINES)
+    assert unequal.options == ("--random", "own", "--shares", "5:1")
+    assert unequal.name == "ddp 2 own random numbers shares 5:1"
     assert TWO.options == ()
 
 
@@ -124,6 +127,9 @@ def test_strategies_by_name() -> None:
         ("ddp:2:linear", "add per-worker"),
         ("ddp:2:per-worker:warmup=2", "add linear"),
         ("ddp:2:per-worker:linear:warmup=x", "'warmup=x' is not understood"),
+        ("ddp:2:shares=5:1:1", "there are 3 shares and 2 workers"),
+        ("ddp:2:shares=-5:1", "a share is a number from 0 on"),
+        ("ddp:2:shares=", "shares are numbers with colons"),
     ],
 )
 def test_strategies_that_are_none(text: str, message: str) -> None:

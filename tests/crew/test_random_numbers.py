@@ -8,7 +8,7 @@ import torch
 from tests.tools.runs import Runner
 from trainera.crew.joined_rows import JoinedRows
 from trainera.crew.layouts import Known, Layout, Seen, guessed, told_by
-from trainera.crew.rows import slice_bounds, uneven_bounds
+from trainera.crew.shares import row_counts, told_apart
 from trainera.crew.state import CREW, Step, StepValues
 
 
@@ -62,7 +62,7 @@ def test_what_cannot_be_told(workers: list[Seen], words: str) -> None:
 
 
 def test_guesses() -> None:
-    step = Step(StepValues(), 8, 4, 0, 4, False)
+    step = Step(StepValues(), 8, 4, 0, 4, False, False)
     assert guessed((4, 3), [step]).layout == Layout(0, 1, False, 0)
     assert guessed((12, 4), [step]).layout == Layout(0, 3, False, 0)
     assert guessed((7, 4), [step]).layout == Layout(1, 1, False, 0)
@@ -74,13 +74,11 @@ def test_guesses() -> None:
 @pytest.mark.parametrize("count", range(1, 40))
 def test_uneven_slices(count: int, workers: int) -> None:
     for may_idle in (True, False):
-        bounds = [uneven_bounds(count, worker, workers, may_idle) for worker in range(workers)]
-        assert [start for start, _ in bounds[1:]] == [stop for _, stop in bounds[:-1]]
-        assert bounds[0][0] == 0 and bounds[-1][1] == count
-        sizes = [stop - start for start, stop in bounds]
+        even = row_counts(count, [1.0] * workers)
+        sizes = told_apart(even, may_idle)
+        assert sum(sizes) == count
         assert 1 not in sizes or count == 1
-        even = [slice_bounds(count, worker, workers) for worker in range(workers)]
-        idle = sizes.count(0) > sum(start == stop for start, stop in even)
+        idle = sizes.count(0) > even.count(0)
         assert may_idle or not idle
         if count > 2 * workers:
             assert len(set(sizes)) > 1
@@ -99,7 +97,7 @@ def test_uneven_slices(count: int, workers: int) -> None:
 def test_how_rows_were_joined(
     join: "object", apart: set[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(CREW, "open", {1: Step(StepValues(), 8, 5, 0, 5, True)})
+    monkeypatch.setattr(CREW, "open", {1: Step(StepValues(), 8, 5, 0, 5, True, False)})
     watch = JoinedRows()
     watch.begin()
     try:

@@ -69,11 +69,13 @@ def output_of(
     workers: int,
     hidden: list[str] | None = None,
     engine: str = "ddp",
+    shares: str = "",
 ) -> str:
     """What one run of a case prints; it must end well."""
     folder.mkdir(exist_ok=True)
     arguments = settings(case).get("arguments", [])
-    run = runner.run(script, folder, arguments, workers, hidden=hidden, engine=engine)
+    env = {"TRAINERA_SHARES": shares} if shares else {}
+    run = runner.run(script, folder, arguments, workers, hidden=hidden, engine=engine, env=env)
     assert run.ok, run.report()
     return run.output
 

@@ -59,6 +59,8 @@ class Offer:
     """Whether each worker can be given a batch of its own."""
     another: str = ""
     """Why it is another training than the script's, if it is: then it is tried by name only."""
+    unequal: bool = False
+    """Whether workers can be given unequal parts of a batch."""
 
 
 class Pythons:

@@ -282,9 +282,16 @@ def _strategies(
     """What was asked for; else every engine that some of the scripts can be trained with here."""
     known = dict.fromkeys(one.engine for one in offers)
     if request.strategies:
-        return list(
+        found = list(
             dict.fromkeys(_for_what_it_is(parse(one, known), offers) for one in request.strategies)
         )
+        able = {one.engine for one in offers if one.unequal}
+        if wrong := next((one for one in found if one.shares and one.engine not in able), None):
+            raise UserError(
+                f"strategy '{wrong.name}': every device of {wrong.engine} gets the same part of a "
+                f"batch — shares are for {' and '.join(sorted(able))}"
+            )
+        return found
     for engine in request.engines:
         parse(f"{engine}:1", known)
     chosen = [

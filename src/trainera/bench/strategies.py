@@ -6,6 +6,7 @@ from typing import Literal
 
 from trainera.bench.platforms import Offer
 from trainera.errors import UserError
+from trainera.launch.shares import complaint
 
 Batch = Literal["global", "per-worker"]
 Rate = Literal["keep", "linear", "sqrt"]
@@ -16,7 +17,8 @@ ANOTHER = "(another training)"
 
 _HOW = (
     "write sequential, ENGINE:WORKERS, ENGINE:WORKERS:own (random numbers of its own for each "
-    "worker), ENGINE:WORKERS:per-worker, …:per-worker:linear or …:per-worker:linear:warmup=EPOCHS"
+    "worker), ENGINE:WORKERS:shares=5:1, ENGINE:WORKERS:per-worker, …:per-worker:linear or "
+    "…:per-worker:linear:warmup=EPOCHS"
 )
 
 
@@ -37,6 +39,8 @@ class Strategy:
     """Whether random numbers are those of the sequential run, or each worker's own."""
     another: str = ""
     """Why it is another training than the script's by nature, if it is."""
+    shares: str = ""
+    """What part of a batch each worker gets, as 5:1; empty: all alike."""
 
     @property
     def name(self) -> str:
@@ -53,6 +57,8 @@ class Strategy:
             words.append("own random numbers")
         if self.another:
             words.append(ANOTHER)
+        if self.shares:
+            words.append(f"shares {self.shares}")
         return " ".join(words)
 
     @property
@@ -69,6 +75,8 @@ class Strategy:
             words += ("--random", self.random)
         if self.another:
             words += ("--another-training",)
+        if self.shares:
+            words += ("--shares", self.shares)
         return words
 
 
@@ -93,7 +101,8 @@ def parse(text: str, engines: Collection[str]) -> Strategy:
     rate: Rate = "keep"
     warmup_epochs = 0.0
     random: Random = "exact"
-    for word in rest[1:]:
+    shares = ""
+    for word in shares_together(rest[1:]):
         if word in ("global", "per-worker"):
             batch = "per-worker" if word == "per-worker" else "global"
         elif word in ("exact", "own"):
@@ -102,6 +111,10 @@ def parse(text: str, engines: Collection[str]) -> Strategy:
             rate = next(known for known in RATES if known == word)
         elif word.startswith("warmup=") and word[7:].replace(".", "", 1).isdigit():
             warmup_epochs = float(word[7:])
+        elif word.startswith("shares="):
+            shares = word[7:]
+            if (why := complaint(shares, workers)) is not None:
+                raise UserError(f"strategy '{text}': {why}")
         else:
             raise UserError(f"strategy '{text}': '{word}' is not understood — {_HOW}")
     if rate != "keep" and batch == "global":
@@ -120,6 +133,7 @@ def parse(text: str, engines: Collection[str]) -> Strategy:
         rate=rate,
         warmup_epochs=warmup_epochs,
         random=random,
+        shares=shares,
     )
 
 
@@ -127,6 +141,17 @@ def known_as(engine: str, engines: Collection[str]) -> str:
     """An engine by its own name, however the words of it were joined."""
     other = engine.replace("_", "-")
     return other if engine not in engines and other in engines else engine
+
+
+def shares_together(words: Sequence[str]) -> list[str]:
+    """The words of a strategy, those of its shares put together again: they have colons, too."""
+    found: list[str] = []
+    for word in words:
+        if found and found[-1].startswith("shares=") and word[:1] in "0123456789.+-":
+            found[-1] += f":{word}"
+        else:
+            found.append(word)
+    return found
 
 
 def number_of_workers(text: str) -> int:

@@ -83,8 +83,8 @@ def bench(
         str | None,
         typer.Option(
             metavar="S,S…",
-            help="Instead of engines and workers: sequential, ddp:2, ddp:2:per-worker, with "
-            ":linear and :warmup=2 behind it, …",
+            help="Instead of engines and workers: sequential, ddp:2, ddp:2:shares=5:1, "
+            "ddp:2:per-worker, with :linear and :warmup=2 behind it, …",
         ),
     ] = None,
     repetitions: Annotated[

@@ -29,11 +29,11 @@ def _offer(engine: Engine, pythons: Pythons) -> Offer:
     missing = engine.missing(lambda modules: pythons.lacks(platform, ["trainera", *modules]))
     if missing is not None:
         missing = f"{missing}, {pythons.way_out(platform)}"
-    grows = engine.framework == "torch"
     return Offer(
         engine=engine.name,
         platform=platform,
         missing=missing,
-        grows=grows,
+        grows=engine.framework == "torch",
         another=engine.another,
+        unequal=engine.unequal,
     )

@@ -97,6 +97,18 @@ AdasumOption = Annotated[
         "--adasum", help="Horovod: combine updates by Adasum instead of averaging gradients."
     ),
 ]
+SharesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--shares",
+        metavar="A:B:…",
+        envvar="TRAINERA_SHARES",
+        show_envvar=False,
+        show_default=False,
+        help="What part of every batch each worker gets, for unequal devices: 12:12:1. The same "
+        "network is learned whatever the shares. All alike if not given.",
+    ),
+]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print data on stdout, and nothing else there.")
 ]

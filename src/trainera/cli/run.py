@@ -20,6 +20,7 @@ from trainera.cli.options import (
     RandomOption,
     Rate,
     RateOption,
+    SharesOption,
     WarmupOption,
     as_options,
     require_engine,
@@ -35,6 +36,7 @@ EPILOG = """\
 [bold]Examples[/bold]
   trainera run train.py -n 4
   trainera run train.py -n auto -- --epochs 10 --lr 0.1
+  trainera run train.py -n 3 --shares 12:12:1          the third device is slower
 
 What follows [bold]--[/bold] is the script's. So is stdout; trainera speaks on stderr.
 The exit status is 1 if the training fails, 3 if the script is refused.
@@ -107,6 +109,7 @@ def run(
             help="For bench: take engines that learn something else than the script, too.",
         ),
     ] = False,
+    shares: SharesOption = None,
 ) -> None:
     """Train a script on several workers, with the output of one.
 
@@ -117,6 +120,7 @@ def run(
 
     from trainera.launch import devices, local
     from trainera.launch import hosts as machines
+    from trainera.launch import shares as parts
     from trainera.pipeline import convert_script, engine_of
 
     chosen = engine_of(script, engine)
@@ -124,6 +128,10 @@ def run(
         raise UserError(chosen.not_started)
     environment = _timeline(timeline, chosen)
     slots = None if hosts is None else machines.slots(hosts, number, chosen)
+    told = slots.workers if slots is not None else number
+    if told is None and shares:
+        told = number = shares.count(":") + 1
+    environment |= parts.variables(shares, told or 0, chosen)
     options = as_options(batchnorm, batch, rate, warmup, random, fp16=fp16, adasum=adasum)
     plan, converted = convert_script(script, chosen.name, options, standalone=slots is not None)
     if plan.refusals:

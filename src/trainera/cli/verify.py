@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from trainera.cli import render
-from trainera.cli.options import EngineOption, Random, RandomOption, require_engine
+from trainera.cli.options import (
+    EngineOption,
+    Random,
+    RandomOption,
+    SharesOption,
+    require_engine,
+)
 from trainera.errors import Status, UserError
 
 if TYPE_CHECKING:
@@ -60,6 +66,7 @@ def verify(
         ),
     ] = None,
     random: RandomOption = Random.EXACT,
+    shares: SharesOption = None,
     dtype: Annotated[
         Dtype, typer.Option(help="float64 leaves no doubt; float32 is what is trained with.")
     ] = Dtype.FLOAT64,
@@ -100,6 +107,7 @@ def verify(
     full precision. The verdict names the first step at which they part, and the likely cause.
     """
     require_engine(engine)
+    from trainera.launch.shares import variables
     from trainera.pipeline import convert_script, engine_of
     from trainera.plan import Options
     from trainera.verify.judge import Interrupted, judge, judge_by_results
@@ -112,6 +120,9 @@ def verify(
     chosen = engine_of(pair or script, engine)
     if pair is None and chosen.not_started:
         raise UserError(chosen.not_started)
+    if shares and pair is not None:
+        raise UserError("--shares is for scripts that trainera converts — leave it out with --pair")
+    told = variables(shares, workers, chosen)
     converted: tuple[Converted, ...] = ()
     if pair is None:
         options = Options(random="own" if random is Random.OWN else "exact")
@@ -133,7 +144,7 @@ def verify(
         draws_alike=pair is None and random is Random.EXACT,
         agent=chosen.agent,
         processes=chosen.processes(workers),
-        environment=chosen.variables(workers, os.environ),
+        environment=chosen.variables(workers, os.environ) | told,
         framework=chosen.framework,
         dtype=dtype.value,
         steps=steps,

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from trainera.crew.rows import slice_bounds, uneven_bounds
+from trainera.crew.shares import SHARES, row_counts, rows_seen, told_apart
 from trainera.crew.state import CREW
 
 UNEVEN_STEPS = 2
@@ -14,12 +14,15 @@ class Deal(NamedTuple):
     start: int
     stop: int
     unequal: bool
+    """Whether the workers' scripts are given different numbers of rows."""
+    some_idle: bool
+    """Whether there is a worker without any row."""
 
 
 class Dealer:
     """Deals the rows of one batch after another.
 
-    In the first steps all workers get different numbers of rows: there it is seen which sizes
+    In the first steps not all workers get the same number of rows: there it is seen which sizes
     follow the number of rows, and so what is drawn for the samples (see `layouts`). Every worker
     has to deal alike, some far ahead of others, so it is decided when a pass begins.
     """
@@ -27,6 +30,8 @@ class Dealer:
     def __init__(self) -> None:
         self.uneven = UNEVEN_STEPS
         self.guesses = 0
+        self.all_work = False
+        """Whether nobody may go without rows, because it would skip the step."""
 
     def begin(self, guesses: int) -> None:
         """A pass begins; after so many guesses, the latest of which are to be tried."""
@@ -34,12 +39,11 @@ class Dealer:
             self.guesses, self.uneven = guesses, UNEVEN_STEPS
 
     def deal(self, count: int, may_idle: bool = True) -> Deal:
-        """The rows of the next batch."""
-        size = CREW.size
+        """The rows of the next batch; `may_idle` says how far the first steps may go."""
+        counts = row_counts(count, SHARES.of(CREW.size), self.all_work)
         if self.uneven > 0 and CREW.exact:
             self.uneven -= 1
-            bounds = [uneven_bounds(count, worker, size, may_idle) for worker in range(size)]
-        else:
-            bounds = [slice_bounds(count, worker, size) for worker in range(size)]
-        start, stop = bounds[CREW.rank]
-        return Deal(start, stop, len({stop - start for start, stop in bounds}) > 1)
+            counts = told_apart(counts, may_idle)
+        start = sum(counts[: CREW.rank])
+        unequal = len(set(rows_seen(counts))) > 1
+        return Deal(start, start + counts[CREW.rank], unequal, 0 in counts)

@@ -130,11 +130,11 @@ def same_settings(optimizer: Any) -> None:
 
 def refuse_stand_ins() -> None:
     """Rows of stand-ins would count as used, and be moved by an optimizer of sparse gradients."""
-    if CREW.last is not None and CREW.last._step[0] < CREW.size:
+    if CREW.last is not None and CREW.last._some_idle:
         # No SystemExit: only the first worker's is heard, and another may be the first to end.
         raise RuntimeError(
-            "trainera: Horovod cannot tell sparse gradients of a batch that has fewer samples than "
-            "there are workers: use --engine ddp, fewer workers, or drop_last=True"
+            "trainera: Horovod cannot tell sparse gradients of a batch of which a worker has no "
+            "sample: use --engine ddp, fewer workers, drop_last=True, or shares that are not 0"
         )
 
 

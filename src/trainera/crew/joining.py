@@ -19,9 +19,11 @@ from torch._C import _distributed_c10d as native
 
 from trainera.crew.checking import watch_steps
 from trainera.crew.groups import start_alone, start_machine
+from trainera.crew.shares import SHARES, SHARES_VARIABLE
 from trainera.crew.state import CREW, REFUSED
 from trainera.crew.streams import STREAMS
 from trainera.crew.transport import settle
+from trainera.crew.wire import broadcast_object
 
 
 def join() -> None:
@@ -48,11 +50,18 @@ def enter(find_place: Callable[[], None], start: Callable[[], None]) -> None:
     choose_device()
     choose_threads()
     start()
+    take_shares()
     watch_steps()
     if CREW.size > 1:
         STREAMS.synchronise()
         # The own streams are seeded when the first pass begins, after the script set its seed.
         STREAMS.seeded = False
+
+
+def take_shares() -> None:
+    """The shares that the first worker was told: where they differ all would wait for ever."""
+    words = os.environ.get(SHARES_VARIABLE, "")
+    SHARES.take(broadcast_object(words) if CREW.size > 1 else words, CREW.size)
 
 
 def launched_rank() -> int:

@@ -31,7 +31,7 @@ class OwnBatches(Shared):
                 )
         super().__init__()
         self._batches = batches
-        self._skip_empty = skip_empty
+        self._skip_empty = self._dealer.all_work = skip_empty
         self._watches_lists = watch_lists
         self._cutter = BatchCutter()
         self._pass: Iterator[Any] | None = None

@@ -106,9 +106,13 @@ class Pass:
         elif self._first < CREW.size:
             self._values.too_few = self._first  # and it was not the last, ragged batch
         self._values.begun += 1
-        here = step.mine or self._rows_of_stand_in(batch, step.whole)
+        here = step.mine or self._rows_of_stand_in(batch, step)
         CREW.stepped(
-            id(self), Step(self._values, step.whole, step.mine, step.start, here, step.unequal)
+            id(self),
+            Step(
+                *(self._values, step.whole, step.mine, step.start, here),
+                *(step.unequal, step.some_idle),
+            ),
         )
         JOINED_ROWS.begin()
         if self._opened:
@@ -188,16 +192,16 @@ class Pass:
             self._read += 1  # not the steps: some workers skip some
             if self._read in COMPARED_STEPS:
                 same_for_all(batch)
-        start, stop, unequal = self._dealer.deal(count, not self._skip_empty)
-        step = Planned(count, stop - start, True, order, start, unequal)
+        start, stop, unequal, some_idle = self._dealer.deal(count, not self._skip_empty)
+        step = Planned(count, stop - start, True, order, start, unequal, some_idle)
         if stop > start:
             return step, cutter.cut(batch, count, start, stop)
         return step, None if self._skip_empty else cutter.cut(batch, count, 0, min(2, count))
 
-    def _rows_of_stand_in(self, batch: Any, whole: int) -> int:
-        if self._cutter is None and self._stand_in.kept:
+    def _rows_of_stand_in(self, batch: Any, step: Planned) -> int:
+        if not step.fetched:
             batch = self._stand_in.row
-        return row_count(batch) or min(2, whole)
+        return row_count(batch) or min(2, step.whole)
 
     def pause(self) -> None:
         """Ends the body, as of a loop, but not the pass."""

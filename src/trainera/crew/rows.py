@@ -13,36 +13,6 @@ from trainera.crew.reduction import is_numpy
 CONSTANTS = (type(None), bool, int, float, complex, str, bytes)
 
 
-def slice_bounds(count: int, worker: int, workers: int) -> tuple[int, int]:
-    """The rows of a worker: contiguous, and the first ones take one more if it does not go up.
-
-    Nobody gets a single row where there are more: scripts squeeze tensors, and a batch of one
-    loses its first dimension by that. Rather, some workers go without.
-    """
-    if 1 <= count < 2 * workers:
-        workers = max(1, count // 2)
-        if worker >= workers:
-            return count, count
-    least, extra = divmod(count, workers)
-    start = worker * least + min(worker, extra)
-    return start, start + least + (worker < extra)
-
-
-def uneven_bounds(count: int, worker: int, workers: int, may_idle: bool) -> tuple[int, int]:
-    """The same, but not equally many for all: the first takes some of the last one's rows.
-
-    Where all workers have equally many, a size says nothing of whether it counts rows.
-    """
-    each, extra = divmod(count, workers)
-    if workers == 1 or extra or each < 2 or (each == 2 and not may_idle):
-        return slice_bounds(count, worker, workers)
-    moved = 1 if each > 2 else 2  # nobody gets a single row
-    return (
-        worker * each + (moved if worker else 0),
-        (worker + 1) * each + (moved if worker < workers - 1 else 0),
-    )
-
-
 def is_array(value: Any) -> bool:
     """Whether it has rows, as a tensor or an ndarray of at least one dimension."""
     return (isinstance(value, torch.Tensor) or is_numpy(value)) and len(value.shape) > 0

@@ -22,6 +22,7 @@ class Planned(NamedTuple):
     order: int
     start: int = 0
     unequal: bool = False
+    some_idle: bool = False
 
 
 class SliceSampler:
@@ -115,17 +116,15 @@ class SliceIterator:
             if not owner.slices:
                 self.plan.append(Planned(count, count, True, order))
                 return batch
-            start, stop, unequal = owner.dealer.deal(count, may_idle=False)
-            if stop > start:
+            start, stop, unequal, some_idle = owner.dealer.deal(count, may_idle=False)
+            mine = stop - start
+            # Without rows of its own a worker reads others, to stay in step with the sampler.
+            reads = mine > 0 or not (owner.skips_idle or (owner.has_stand_in and count < 2))
+            self.plan.append(Planned(count, mine, reads, order, start, unequal, some_idle))
+            if reads:
                 owner.has_stand_in = True
-                self.plan.append(Planned(count, stop - start, True, order, start, unequal))
-                return batch[start:stop]
-            if not (owner.has_stand_in or owner.skips_idle):
-                owner.has_stand_in = True
-                self.plan.append(Planned(count, 0, True, order, start, unequal))
-                return batch[:2]
+                return batch[start:stop] if mine else batch[:2]
             # Nothing to read: the loader is not told of this step at all.
-            self.plan.append(Planned(count, 0, False, order, start, unequal))
 
 
 def order_hash(batch: Any) -> int:

@@ -108,7 +108,7 @@ class Split(Shared):
     ) -> None:
         super().__init__()
         self._loader = loader
-        self._skip_empty = skip_empty
+        self._skip_empty = self._dealer.all_work = skip_empty
         self._watches_lists = watch_lists
         self._inner: DataLoader[Any] | None = None
         self._sampler: SliceSampler | None = None

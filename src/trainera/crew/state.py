@@ -26,6 +26,7 @@ class StepValues:
         self.begun: int = 0
         self._step: tuple[int, int] = (1, 1)
         self._start: int = 0
+        self._some_idle: bool = False
 
     @property
     def own_fraction(self) -> float:
@@ -72,6 +73,8 @@ class Step(NamedTuple):
     """How many rows the script is given: stand-ins, if this worker has no sample."""
     unequal: bool
     """Whether workers are given different numbers of rows, which tells rows from other things."""
+    some_idle: bool
+    """Whether there is a worker without any sample."""
 
 
 class Crew:
@@ -136,7 +139,7 @@ class Crew:
 
     @staticmethod
     def _set(step: Step) -> None:
-        step.values._start = step.start
+        step.values._start, step.values._some_idle = step.start, step.some_idle
         step.values._set_step(step.whole, step.mine)
 
     def require_all(self, what: str) -> None:

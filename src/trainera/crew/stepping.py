@@ -123,7 +123,7 @@ class Steps(Shared):
                 f"cannot share a batch among workers: no rows are found in a {type(batch).__name__}"
             )
         self._dealer.begin(LAYOUTS.guesses)
-        start, stop, unequal = self._dealer.deal(whole)
+        start, stop, unequal, some_idle = self._dealer.deal(whole)
         mine = stop - start
         self.begun += 1
         Steps.made += 1
@@ -133,7 +133,7 @@ class Steps(Shared):
             same_for_all(batch)
         self._has_batch = True
         here = mine or min(2, whole)
-        CREW.stepped(id(self), Step(self, whole, mine, start, here, unequal))
+        CREW.stepped(id(self), Step(self, whole, mine, start, here, unequal, some_idle))
         JOINED_ROWS.begin()
         self._look.begin(whole, mine)
         if not STREAMS.holds_own:

@@ -48,6 +48,8 @@ class Engine:
     another: str = ""
     """Why it is another training than the script's, if it is: then `bench` alone takes it, by name,
     and it has no part in what the others are compared for."""
+    unequal: bool = False
+    """Whether its workers may be given unequal parts of a batch."""
     proof: str = ""
     """Python that runs if the engine works here; for what can be installed and yet be broken."""
 

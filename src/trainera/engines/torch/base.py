@@ -9,6 +9,8 @@ from trainera.engines.base import Engine, Phrase
 class TorchEngine(Engine):
     """One way to average what workers learn from their slices of a batch."""
 
+    unequal: bool = True
+
     wrap: Phrase
     """What goes around the network in its final form."""
     wrap_with_idle_layers: str
