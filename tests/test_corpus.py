@@ -1,7 +1,7 @@
 """Same output: every corpus script, sequential against converted, for each engine.
 
 Some of them with unequal shares, too. CORPUS_SHARES=5:2:1 in the environment runs all of them with
-such shares instead, by as many workers as there are.
+such shares instead, by as many workers as there are; with auto, three.
 """
 
 import os
@@ -75,7 +75,7 @@ def outputs(
 def crews(name: str) -> list[tuple[str, int, str]]:
     """Those who train a case: an engine, how many workers, and their shares if they have some."""
     if SHARES_FOR_ALL:
-        workers = SHARES_FOR_ALL.count(":") + 1
+        workers = SHARES_FOR_ALL.count(":") + 1 if ":" in SHARES_FOR_ALL else 3
         return [("ddp", workers, SHARES_FOR_ALL), ("horovod", workers, SHARES_FOR_ALL)]
     plain = [*CREWS, *([("horovod", 3)] if name in WITH_THREE else [])]
     return [(*crew, "") for crew in plain] + [

@@ -114,6 +114,7 @@ def test_strategies_by_name() -> None:
     unequal = parse("ddp:2:shares=5:1:own", ENGINES)
     assert unequal.options == ("--random", "own", "--shares", "5:1")
     assert unequal.name == "ddp 2 own random numbers shares 5:1"
+    assert parse("ddp:2:shares=auto", ENGINES).options == ("--shares", "auto")
     assert TWO.options == ()
 
 

@@ -21,6 +21,13 @@ def test_unequal_shares_are_verified(script: Path, program: Trainera) -> None:
     assert verdict["rows"][0] == 3 * verdict["rows"][1]
 
 
+def test_shares_that_move_are_verified(script: Path, program: Trainera) -> None:
+    command = ("verify", script, "-n", "2", "--shares", "auto", "--json", "--", "--epochs", "8")
+    done = program(*command)
+    verdict = json.loads(done.stdout)
+    assert (done.status, verdict["outcome"]) == (0, "EQUIVALENT"), done.stderr
+
+
 @pytest.mark.parametrize("verb", ["run", "verify"])
 @pytest.mark.parametrize(
     ("shares", "said"),

@@ -83,9 +83,9 @@ BAD = [
     ("5:2:-1", "a share is a number from 0 on"),
     ("5:2:nan", "a share is a number from 0 on"),
     ("5:2:inf", "a share is a number from 0 on"),
-    ("5:two:1", "shares are numbers with colons between them, such as 5:2:1"),
-    ("5:2:", "shares are numbers with colons between them, such as 5:2:1"),
-    ("5,2,1", "shares are numbers with colons between them, such as 5:2:1"),
+    ("5:two:1", "shares are numbers with colons between them, such as 5:2:1, or auto"),
+    ("5:2:", "shares are numbers with colons between them, such as 5:2:1, or auto"),
+    ("5,2,1", "shares are numbers with colons between them, such as 5:2:1, or auto"),
 ]
 
 
@@ -99,7 +99,7 @@ def test_shares_that_are_none(words: str, said: str) -> None:
 
 @pytest.mark.parametrize("words", ["5:2:1", "1:0:3", "0.5:1e2:+7"])
 def test_shares_that_are_some(words: str) -> None:
-    assert complaint(words, 3) is None
+    assert complaint(words, 3) is None and complaint("auto", 3) is None
     assert len(parsed(words, 3)) == 3
 
 

@@ -101,12 +101,12 @@ SharesOption = Annotated[
     str | None,
     typer.Option(
         "--shares",
-        metavar="A:B:…",
+        metavar="A:B:…|auto",
         envvar="TRAINERA_SHARES",
         show_envvar=False,
         show_default=False,
-        help="What part of every batch each worker gets, for unequal devices: 12:12:1. The same "
-        "network is learned whatever the shares. All alike if not given.",
+        help="What part of every batch each worker gets, for unequal devices: 12:12:1; auto: what "
+        "each can carry. The same network is learned whatever the shares. Equal if not given.",
     ),
 ]
 JsonOption = Annotated[

@@ -129,7 +129,7 @@ def run(
     environment = _timeline(timeline, chosen)
     slots = None if hosts is None else machines.slots(hosts, number, chosen)
     told = slots.workers if slots is not None else number
-    if told is None and shares:
+    if told is None and shares and shares != parts.AUTO:
         told = number = shares.count(":") + 1
     environment |= parts.variables(shares, told or 0, chosen)
     options = as_options(batchnorm, batch, rate, warmup, random, fp16=fp16, adasum=adasum)

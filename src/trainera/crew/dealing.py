@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from trainera.crew.balancing import Following
 from trainera.crew.shares import SHARES, row_counts, rows_seen, told_apart
 from trainera.crew.state import CREW
 
@@ -30,20 +31,37 @@ class Dealer:
     def __init__(self) -> None:
         self.uneven = UNEVEN_STEPS
         self.guesses = 0
+        self._following = Following()
         self.all_work = False
         """Whether nobody may go without rows, because it would skip the step."""
 
     def begin(self, guesses: int) -> None:
-        """A pass begins; after so many guesses, the latest of which are to be tried."""
+        """A pass begins; after so many guesses (see `try_guesses`)."""
+        self.try_guesses(guesses)
+        self._following.begin()
+
+    def try_guesses(self, guesses: int) -> None:
+        """After so many guesses the latest are to be tried."""
         if guesses > self.guesses:
             self.guesses, self.uneven = guesses, UNEVEN_STEPS
 
     def deal(self, count: int, may_idle: bool = True) -> Deal:
         """The rows of the next batch; `may_idle` says how far the first steps may go."""
-        counts = row_counts(count, SHARES.of(CREW.size), self.all_work)
+        shares = SHARES.of(CREW.size)
+        if SHARES.auto:
+            shares = self._following.shares(may_move=not self.all_work)
+        counts = row_counts(count, shares, self.all_work)
         if self.uneven > 0 and CREW.exact:
             self.uneven -= 1
             counts = told_apart(counts, may_idle)
         start = sum(counts[: CREW.rank])
         unequal = len(set(rows_seen(counts))) > 1
         return Deal(start, start + counts[CREW.rank], unequal, 0 in counts)
+
+    def took(self, whole: int, rows: int) -> None:
+        """The script is about to compute a batch, of which this worker is given so many rows.
+
+        Not where some workers skip batches: what is measured there the others would not hear.
+        """
+        if SHARES.auto and not self.all_work:
+            self._following.took(whole, rows)

@@ -3,6 +3,7 @@
 DDP and everything else of torch use them as they would use gloo.
 """
 
+import os
 from datetime import timedelta
 from functools import reduce
 from typing import Any
@@ -12,8 +13,10 @@ import torch.distributed as dist
 from torch._C import _distributed_c10d as native
 
 from trainera.crew.memory import SharedCollectives, open_memory
+from trainera.crew.shares import AUTO, SHARES_VARIABLE
 from trainera.crew.state import CREW
 from trainera.crew.transport import TRANSPORT
+from trainera.crew.waiting import WAITING
 
 BUCKET_BYTES = 25 << 20  # as DDP's other buckets
 
@@ -27,13 +30,23 @@ def start_machine(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
     """A group through shared memory; through gloo if the workers cannot share any."""
     memory = open_memory(store, rank, size, timeout)
     if memory is None:
-        return dist.ProcessGroupGloo(store, rank, size, timeout=timeout)
+        return start_timed(store, rank, size, timeout)
     group = Machine(rank, size)  # type: ignore[call-arg]
     group.by = SharedCollectives(memory)
     TRANSPORT.by = group.by
     # DDP sends the first gradients early, to send while it computes. Here nobody else could send
     # them, and every message is one more moment at which workers wait for each other.
     dist._DEFAULT_FIRST_BUCKET_BYTES = BUCKET_BYTES  # type: ignore[attr-defined]
+    return group
+
+
+def start_timed(store: Any, rank: int, size: int, timeout: timedelta) -> Any:
+    """Gloo; so that it is known how long a worker waits, if shares follow that."""
+    gloo = dist.ProcessGroupGloo(store, rank, size, timeout=timeout)
+    if os.environ.get(SHARES_VARIABLE) != AUTO:
+        return gloo
+    group = Timed(rank, size)  # type: ignore[call-arg]
+    group.gloo = gloo
     return group
 
 
@@ -130,6 +143,41 @@ class Machine(dist.ProcessGroup):
         room = mine.new_zeros((most, *mine.shape[1:]))
         room[: len(mine)] = mine
         return self.by.gather(room)
+
+
+class Timed(dist.ProcessGroup):
+    """Gloo, waited for at once: what goes on beside the computing is not seen to be waiting."""
+
+    gloo: Any
+
+    def allreduce(self, tensors: Any, opts: Any = None) -> Any:  # type: ignore[override]
+        return self._done(self.gloo.allreduce, tensors, opts or dist.AllreduceOptions())
+
+    def allreduce_coalesced(self, tensors: Any, opts: Any = None) -> Any:
+        return self._done(
+            self.gloo.allreduce_coalesced, tensors, opts or dist.AllreduceCoalescedOptions()
+        )
+
+    def broadcast(self, tensors: Any, opts: Any = None) -> Any:  # type: ignore[override]
+        return self._done(self.gloo.broadcast, tensors, opts or dist.BroadcastOptions())
+
+    def allgather(self, outputs: Any, inputs: Any, opts: Any = None) -> Any:
+        with WAITING:
+            self.gloo.allgather(outputs, inputs, opts or native.AllgatherOptions()).wait()
+        return finished_work(outputs)
+
+    def barrier(self, opts: Any = None) -> Any:
+        with WAITING:
+            self.gloo.barrier(opts or dist.BarrierOptions()).wait()
+        return finished_work([])
+
+    def getBackendName(self) -> str:  # torch gives this name
+        return "timed"
+
+    def _done(self, collective: Any, tensors: Any, options: Any) -> Any:
+        with WAITING:
+            collective(tensors, options).wait()
+        return finished_work(tensors)
 
 
 def finished_work(result: Any) -> Any:

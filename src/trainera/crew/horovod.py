@@ -11,6 +11,7 @@ import torch
 from trainera.crew.joining import enter
 from trainera.crew.state import CREW
 from trainera.crew.transport import TRANSPORT
+from trainera.crew.waiting import WAITING
 from trainera.crew.wire import broadcast_object
 
 UNKNOWN_TO_HOROVOD = (torch.bool, torch.bfloat16, torch.complex64, torch.complex128)
@@ -24,14 +25,16 @@ class HorovodCollectives:
         self.optimizers = 0
 
     def add_up(self, tensor: torch.Tensor) -> None:
-        self.hvd.allreduce_(tensor, op=self.hvd.Sum, name=message_name("sum", tensor))
+        with WAITING:
+            self.hvd.allreduce_(tensor, op=self.hvd.Sum, name=message_name("sum", tensor))
 
     def broadcast(self, tensor: torch.Tensor) -> None:
-        self.hvd.broadcast_(tensor, 0, name=message_name("broadcast", tensor))
+        with WAITING:
+            self.hvd.broadcast_(tensor, 0, name=message_name("broadcast", tensor))
 
     def gather(self, tensor: torch.Tensor) -> list[torch.Tensor]:
         # Horovod's thread gives the result its size, which a tensor of inference mode forbids.
-        with torch.inference_mode(False):
+        with WAITING, torch.inference_mode(False):
             flat = self.hvd.allgather(tensor.reshape(-1), name=message_name("gather", tensor))
         return [piece.reshape(tensor.shape) for piece in flat.chunk(CREW.size)]
 
@@ -207,7 +210,8 @@ class Averaging:
         """
         self.welcome()
         absent = [parameter for parameter in self.known if parameter.grad is None]
-        synchronize(self.optimizer)
+        with WAITING:
+            synchronize(self.optimizer)
         for parameter in absent:
             if parameter.grad is not None and not parameter.grad.any():
                 parameter.grad = None

@@ -18,8 +18,8 @@ import torch.distributed as dist
 from torch._C import _distributed_c10d as native
 
 from trainera.crew.checking import watch_steps
-from trainera.crew.groups import start_alone, start_machine
-from trainera.crew.shares import SHARES, SHARES_VARIABLE
+from trainera.crew.groups import start_alone, start_machine, start_timed
+from trainera.crew.shares import AUTO, SHARES, SHARES_VARIABLE
 from trainera.crew.state import CREW, REFUSED
 from trainera.crew.streams import STREAMS
 from trainera.crew.transport import settle
@@ -62,6 +62,11 @@ def take_shares() -> None:
     """The shares that the first worker was told: where they differ all would wait for ever."""
     words = os.environ.get(SHARES_VARIABLE, "")
     SHARES.take(broadcast_object(words) if CREW.size > 1 else words, CREW.size)
+    if SHARES.auto and torch.cuda.is_available():
+        raise SystemExit(
+            f"trainera: {SHARES_VARIABLE}={words}: only what CPUs compute is measured so far: give "
+            'shares for the GPUs, such as 2:1, or hide them with CUDA_VISIBLE_DEVICES=""'
+        )
 
 
 def launched_rank() -> int:
@@ -122,7 +127,11 @@ def choose_backend() -> str:
     if torch.cuda.is_available():
         return "cpu:gloo,cuda:nccl"
     if CREW.local_size < CREW.size or os.environ.get("TRAINERA_BACKEND") == "gloo":
-        return "gloo"
+        if os.environ.get(SHARES_VARIABLE) != AUTO:
+            return "gloo"
+        if not hasattr(dist.Backend, "TIMED"):
+            dist.Backend.register_backend("timed", start_timed, devices=["cpu"])
+        return "timed"
     if not hasattr(dist.Backend, "MACHINE"):
         dist.Backend.register_backend("machine", start_machine, devices=["cpu"])
     return "machine"

@@ -22,6 +22,8 @@ from typing import Any
 
 import torch
 
+from trainera.crew.waiting import WAITING
+
 # Of each worker: how many meetings it came to, what for (two, by turns), and which process it is.
 LINE_BYTES = 128  # two cache lines, because neighbours are fetched in pairs
 CAME, WHAT, PROCESS = 0, 1, 3
@@ -99,7 +101,8 @@ class Memory:
         self._futex(self.mine, WAKE, EVERYBODY)
         for other in range(0, self.size * self.step, self.step):
             if lines[other + CAME] < came:
-                self._watch(other, came)
+                with WAITING:
+                    self._watch(other, came)
             if lines[other + cell] != what:
                 raise OutOfStep(
                     f"worker {other // self.step} {in_words(lines[other + cell])} where worker "

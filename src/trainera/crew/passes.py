@@ -107,6 +107,7 @@ class Pass:
             self._values.too_few = self._first  # and it was not the last, ragged batch
         self._values.begun += 1
         here = step.mine or self._rows_of_stand_in(batch, step)
+        self._dealer.took(step.whole, here)
         CREW.stepped(
             id(self),
             Step(

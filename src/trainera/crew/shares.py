@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 
 SHARES_VARIABLE = "TRAINERA_SHARES"
+AUTO = "auto"
 FEWEST_ROWS = 2
 """Nobody gets a single row where there are more: scripts squeeze tensors, and a batch of one loses
 its first dimension by that. Rather, some workers go without."""
@@ -18,13 +19,22 @@ class Shares:
 
     def __init__(self) -> None:
         self._parts: tuple[float, ...] = ()
+        self.auto = False
+        """Whether they follow what the workers can carry."""
 
     def take(self, words: str, workers: int) -> None:
         """Takes over what the user has written, the same on every worker."""
+        if words == AUTO:
+            self.auto = workers > 1
+            return
         try:
             self._parts = parsed(words, workers) if words else ()
         except ValueError as error:
             raise SystemExit(f"trainera: {SHARES_VARIABLE}={words}: {error}") from None
+
+    def move(self, parts: Sequence[float]) -> None:
+        """From now on the shares are others."""
+        self._parts = tuple(parts)
 
     def of(self, workers: int) -> tuple[float, ...]:
         """One share for each worker; all alike if nobody has said anything else."""
@@ -36,7 +46,9 @@ def parsed(words: str, workers: int) -> tuple[float, ...]:
     try:
         parts = tuple(float(word) for word in words.split(":"))
     except ValueError:
-        raise ValueError("shares are numbers with colons between them, such as 5:2:1") from None
+        raise ValueError(
+            "shares are numbers with colons between them, such as 5:2:1, or auto"
+        ) from None
     if not all(math.isfinite(part) and part >= 0 for part in parts):
         raise ValueError("a share is a number from 0 on")
     if len(parts) != workers:

@@ -101,6 +101,7 @@ class Steps(Shared):
 
     def _begin(self) -> None:
         STREAMS.synchronise()
+        self._dealer.begin(LAYOUTS.guesses)
         self._look = Look()
         RUNNING.append(self)
         STREAMS.open_body()
@@ -122,7 +123,7 @@ class Steps(Shared):
             raise ValueError(
                 f"cannot share a batch among workers: no rows are found in a {type(batch).__name__}"
             )
-        self._dealer.begin(LAYOUTS.guesses)
+        self._dealer.try_guesses(LAYOUTS.guesses)
         start, stop, unequal, some_idle = self._dealer.deal(whole)
         mine = stop - start
         self.begun += 1
@@ -133,6 +134,7 @@ class Steps(Shared):
             same_for_all(batch)
         self._has_batch = True
         here = mine or min(2, whole)
+        self._dealer.took(whole, here)
         CREW.stepped(id(self), Step(self, whole, mine, start, here, unequal, some_idle))
         JOINED_ROWS.begin()
         self._look.begin(whole, mine)

@@ -8,6 +8,7 @@ import math
 from trainera.engines.base import Engine
 from trainera.errors import UserError
 
+AUTO = "auto"
 VARIABLE = "TRAINERA_SHARES"
 """Tells the workers; also those that torchrun or horovodrun starts."""
 
@@ -35,10 +36,12 @@ def require(words: str, workers: int) -> None:
 
 def complaint(words: str, workers: int) -> str | None:
     """What is wrong with these shares, in the words of the runtime."""
+    if words == AUTO:
+        return None
     try:
         parts = [float(word) for word in words.split(":")]
     except ValueError:
-        return "shares are numbers with colons between them, such as 5:2:1"
+        return "shares are numbers with colons between them, such as 5:2:1, or auto"
     if not all(math.isfinite(part) and part >= 0 for part in parts):
         return "a share is a number from 0 on"
     if len(parts) != workers:
