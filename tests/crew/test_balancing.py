@@ -5,7 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from tests.tools.runs import Runner, text_difference
@@ -31,6 +31,7 @@ PACES = some.lists(
 )
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(some.integers(0, 40), PACES)
 def test_no_other_rows_are_done_sooner(count: int, paces: list[Pace]) -> None:
     rows = best_rows(count, paces)

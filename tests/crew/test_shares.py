@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from worker_processes import fork_workers
 
@@ -34,6 +34,7 @@ def test_rows_by_share(count: int, words: str, rows: list[int]) -> None:
     assert row_counts(count, parsed(words, len(rows))) == rows
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(some.integers(0, 300), PARTS)
 def test_whole_rows_near_to_the_shares(count: int, parts: list[int]) -> None:
     rows = shared_out(count, parts)
@@ -45,6 +46,7 @@ def test_whole_rows_near_to_the_shares(count: int, parts: list[int]) -> None:
         assert all(abs(mine - count * part / sum(parts)) < 1 for part, mine in pairs)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(some.integers(1, 60), some.integers(1, 7))
 def test_equal_shares(count: int, workers: int) -> None:
     rows = row_counts(count, [1.0] * workers)
@@ -54,6 +56,7 @@ def test_equal_shares(count: int, workers: int) -> None:
     assert rows == expected
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(some.integers(1, 200), PARTS)
 def test_where_nobody_may_go_without(count: int, parts: list[int]) -> None:
     rows = row_counts(count, parts, all_work=True)
@@ -64,6 +67,7 @@ def test_where_nobody_may_go_without(count: int, parts: list[int]) -> None:
         assert rows == row_counts(count, [1] * len(parts))
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(some.integers(1, 60), PARTS, some.booleans())
 def test_rows_that_are_told_apart(count: int, parts: list[int], may_idle: bool) -> None:
     rows = row_counts(count, parts)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import torch
 
-from trainera.crew.shares import FEWEST_ROWS, SHARES, row_counts
+from trainera.crew.shares import FEWEST_ROWS, SHARES, added_up, row_counts
 from trainera.crew.state import CREW
 from trainera.crew.transport import TRANSPORT
 from trainera.crew.waiting import WAITING
@@ -103,12 +103,12 @@ def best_rows(count: int, paces: Sequence[Pace]) -> list[int]:
     low, high = 0.0, max(pace.of(count) for pace in paces)
     for _ in range(50):
         middle = (low + high) / 2
-        enough = sum(rows_within(middle, pace, least) for pace in paces) >= count
+        enough = added_up(rows_within(middle, pace, least) for pace in paces) >= count
         low, high = (low, middle) if enough else (middle, high)
     rows = [math.floor(rows_within(low, pace, least)) for pace in paces]
-    while sum(rows) < count:
+    while added_up(rows) < count:
         rows[min(workers, key=lambda one: (paces[one].of(rows[one] + 1), one))] += 1
-    while sum(rows) > count:
+    while added_up(rows) > count:
         able = [one for one in workers if rows[one] > least]
         rows[max(able, key=lambda one: (paces[one].of(rows[one]), one))] -= 1
     return rows
@@ -134,7 +134,7 @@ def better_shares(
     best = best_rows(count, paces)
     if step_time(best, paces) > (1 - WORTH) * step_time(now, paces):
         return None
-    part = count / sum(shares)
+    part = count / added_up(shares)
     return tuple(
         share * part * (1 - damping) + goal * damping
         for share, goal in zip(shares, best, strict=True)

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from trainera.crew.balancing import Following
-from trainera.crew.shares import SHARES, row_counts, rows_seen, told_apart
+from trainera.crew.shares import SHARES, added_up, row_counts, rows_seen, told_apart
 from trainera.crew.state import CREW
 
 UNEVEN_STEPS = 2
@@ -54,7 +54,7 @@ class Dealer:
         if self.uneven > 0 and CREW.exact:
             self.uneven -= 1
             counts = told_apart(counts, may_idle)
-        start = sum(counts[: CREW.rank])
+        start = added_up(counts[: CREW.rank])
         unequal = len(set(rows_seen(counts))) > 1
         return Deal(start, start + counts[CREW.rank], unequal, 0 in counts)
 

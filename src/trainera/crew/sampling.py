@@ -9,6 +9,7 @@ import torch
 from torch.utils.data import DataLoader, IterableDataset, Subset, TensorDataset, default_collate
 
 from trainera.crew.dealing import Dealer
+from trainera.crew.shares import FEWEST_ROWS
 from trainera.crew.state import CREW
 from trainera.crew.streams import STREAMS, mixed_seed
 
@@ -118,8 +119,10 @@ class SliceIterator:
                 return batch
             start, stop, unequal, some_idle = owner.dealer.deal(count, may_idle=False)
             mine = stop - start
-            # Without rows of its own a worker reads others, to stay in step with the sampler.
-            reads = mine > 0 or not (owner.skips_idle or (owner.has_stand_in and count < 2))
+            # Without a share a worker reads others' rows, to stay in step with the sampler; not of
+            # a batch that is too short for all, of which no sample is to be read twice.
+            short = owner.has_stand_in and count < FEWEST_ROWS * CREW.size
+            reads = mine > 0 or not (owner.skips_idle or short)
             self.plan.append(Planned(count, mine, reads, order, start, unequal, some_idle))
             if reads:
                 owner.has_stand_in = True

@@ -5,7 +5,8 @@ Devices are not always alike. Shares say how much each is to carry: 12:12:1 give
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 SHARES_VARIABLE = "TRAINERA_SHARES"
 AUTO = "auto"
@@ -96,11 +97,11 @@ def with_rows_for_all(count: int, parts: Sequence[float]) -> list[int]:
 
 def by_largest_remainder(count: int, parts: Sequence[float], working: Sequence[int]) -> list[int]:
     """Whole rows by the parts of some of the workers: what is left goes where most is missing."""
-    total = sum(parts[worker] for worker in working)
+    total = added_up(parts[worker] for worker in working)
     exact = {worker: count * parts[worker] / total for worker in working}
     counts = [math.floor(exact.get(worker, 0.0)) for worker in range(len(parts))]
     missing = sorted(working, key=lambda worker: (counts[worker] - exact[worker], worker))
-    for worker in missing[: count - sum(counts)]:
+    for worker in missing[: count - added_up(counts)]:
         counts[worker] += 1
     return counts
 
@@ -123,9 +124,17 @@ def told_apart(counts: list[int], may_idle: bool) -> list[int]:
     return found
 
 
+def added_up(numbers: Iterable[Any]) -> Any:
+    """Python's `sum`, whose name is another function's where the runtime stands in a script."""
+    total = 0
+    for number in numbers:
+        total += number
+    return total
+
+
 def rows_seen(counts: Sequence[int]) -> list[int]:
     """How many rows each worker's script is given: stand-ins, where it has none of its own."""
-    return [rows or min(FEWEST_ROWS, sum(counts)) for rows in counts]
+    return [rows or min(FEWEST_ROWS, added_up(counts)) for rows in counts]
 
 
 SHARES = Shares()
