@@ -114,7 +114,7 @@ class Definitions(MachinePart):
             for name, value in (frame.env or {}).items():
                 if before.get(name) != value:
                     self.machine.objects.set_in_class(cls, name, value)
-        elif not isinstance(statement, ast.AsyncFunctionDef | ast.ClassDef):
+        elif not isinstance(statement, ast.AsyncFunctionDef | ast.ClassDef | ast.AnnAssign):
             self._unknown(names_bound(statement), cls, frame)
 
     def _unknown(self, names: set[str], cls: Class, frame: Frame) -> None:
