@@ -140,3 +140,12 @@ def test_properties_share_their_name_with_what_sets_them() -> None:
 def test_what_other_code_than_init_is_given_is_whole(cls: str) -> None:
     added = beyond(before=cls, step="rec = Rec(loss.detach())")
     assert added == ["rec = Rec(loader.mean(loss.detach()))"]
+
+
+@pytest.mark.parametrize("fields", ['["x", "y"]', '"x y"', '("x", "y")'])
+@pytest.mark.parametrize("made", ["Batch(x, y)", "Batch(x=x, y=y)", "Batch(y=y, x=x)"])
+def test_a_named_tuple_holds_what_it_is_made_of(fields: str, made: str) -> None:
+    setup = f"from collections import namedtuple\nBatch = namedtuple('Batch', {fields})"
+    used = "a, b = batch\nprint(criterion(model(batch.x), b).item())"
+    added = beyond(setup=setup, step=f"batch = {made}\n{used}")
+    assert added == ["print(loader.mean(criterion(model(batch.x), b).item()))"]

@@ -29,12 +29,15 @@ class Unknown(MachinePart):
     def call(self, name: str, node: ast.Call, frame: Frame) -> Value:
         positional, keywords = self.machine.calls.arguments(node, frame)
         values = [*positional, *keywords.values()]
+        called = self.machine.eval(node.func, frame)
+        fields = named_fields(called.origin) if isinstance(called, LibraryObject) else []
+        record = as_record(fields, positional, keywords) if fields else None
+        if record is not None:
+            return record
         if frame.policy.assumes_rows and any(isinstance(value, Share) for value in values):
-            called = self.machine.eval(node.func, frame)
             self.machine.libraries.given_rows(called, node, values, frame)
-            fields = named_fields(called.origin) if isinstance(called, LibraryObject) else []
-            if fields or (name.rsplit(".", 1)[-1][:1].isupper() and not positional):
-                record = as_record(fields, positional, keywords)
+            if name.rsplit(".", 1)[-1][:1].isupper() and not positional:
+                record = as_record([], positional, keywords)
                 if record is not None:
                     return record
             return self.assumed(node, values, frame)
