@@ -149,3 +149,23 @@ def test_a_named_tuple_holds_what_it_is_made_of(fields: str, made: str) -> None:
     used = "a, b = batch\nprint(criterion(model(batch.x), b).item())"
     added = beyond(setup=setup, step=f"batch = {made}\n{used}")
     assert added == ["print(loader.mean(criterion(model(batch.x), b).item()))"]
+
+
+@pytest.mark.parametrize("owner", ["Task", "Task()", "Task.make()", "Child"])
+def test_methods_of_a_class_are_given_the_class(owner: str) -> None:
+    setup = """
+class Task:
+    @classmethod
+    def compute(cls, net, x, y):
+        return criterion(net(x), y)
+    @staticmethod
+    def show(value):
+        print(value)
+    @classmethod
+    def make(cls):
+        return cls()
+class Child(Task):
+    pass
+"""
+    added = beyond(setup=setup, step=f"{owner}.show({owner}.compute(model, x, y).item())")
+    assert added == [f"{owner}.show(loader.mean({owner}.compute(model, x, y).item()))"]

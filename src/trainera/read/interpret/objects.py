@@ -78,7 +78,19 @@ class Objects(MachinePart):
         """A function of a class as it is found by an object."""
         if isinstance(one, Class) or not self._is_method(one, cls):
             return one
+        if "classmethod" in decorators_of(one):
+            return replace(one, bound=cls)
         return one if "staticmethod" in decorators_of(one) else replace(one, bound=owner)
+
+    def _of_class(self, one: Value, cls: Class) -> Value:
+        """A function as it is found by its class: only a method of the class is bound, to that."""
+        if isinstance(one, Choice):
+            functions = (self._of_class(each, cls) for each in one.functions)
+            found = tuple(each for each in functions if isinstance(each, Function | Class))
+            return replace(one, functions=found)
+        if not isinstance(one, Function) or not self._is_method(one, cls):
+            return one
+        return replace(one, bound=cls) if "classmethod" in decorators_of(one) else one
 
     def _got(self, owner: Value, getter: Value, frame: Frame) -> Value:
         """What a property gives."""
@@ -126,7 +138,9 @@ class Objects(MachinePart):
         """An attribute of a class: no known constant if something else may be put there."""
         found = self.attribute(cls, name)
         certain = self.program.rebinding.is_certain_attribute(name)
-        return PLAIN if found is not None and is_known(found) and not certain else found
+        if found is not None and is_known(found) and not certain:
+            return PLAIN
+        return self._of_class(found, cls) if found is not None else None
 
     def _own_attribute(self, cls: Class, name: str) -> Value | None:
         found = self.program.attributes.get((cls.node, name))
