@@ -16,7 +16,7 @@ from trainera.mirror_crew.state import CREW
 PARTS = "_crew_parts"
 """The attribute of a whole tensor by which its parts are found."""
 MASK, LOGITS = "_keras_mask", "_keras_logits"
-SQUASHING = ("Sigmoid", "Softmax")
+SQUASHING = {"Sigmoid": tf.nn.sigmoid, "Softmax": tf.nn.softmax}
 
 
 class Cuts:
@@ -94,7 +94,25 @@ def on_device(number: int, part: Any) -> Any:
 
 
 def join(parts: "list[Any]", cuts: Cuts) -> Any:
-    """The tensor of which these are the parts."""
+    """The tensor of which these are the parts.
+
+    Losses compute from logits where a network ends with a sigmoid or softmax. Keras writes them on
+    the tensor, or a loss looks at the operation, each at one of the two: so it has to be there.
+    """
+    squashed = squashing(parts)
+    if squashed is None:
+        whole = joined(parts, cuts)
+    else:
+        whole = SQUASHING[squashed](joined([part.op.inputs[0] for part in parts], cuts))
+    setattr(whole, PARTS, (list(parts), cuts))
+    logits = [getattr(part, LOGITS, None) for part in parts]
+    if all(one is not None for one in logits):
+        setattr(whole, LOGITS, join(logits, cuts))
+    return whole
+
+
+def joined(parts: "list[Any]", cuts: Cuts) -> Any:
+    """The rows of all parts that count."""
     from tensorflow.python.eager import record
 
     with record.stop_recording(), tf.device(CREW.names[0]):
@@ -108,10 +126,6 @@ def join(parts: "list[Any]", cuts: Cuts) -> Any:
         return pulls if parts_of(pull) is not None else cuts.silenced(pulls)
 
     link([whole], parts, gradient)
-    setattr(whole, PARTS, (list(parts), cuts))
-    logits = list(map(logits_of, parts))
-    if all(one is not None for one in logits):
-        setattr(whole, LOGITS, join(logits, cuts))
     return whole
 
 
@@ -147,9 +161,9 @@ def dense(pull: Any) -> Any:
     return tf.convert_to_tensor(pull)
 
 
-def logits_of(part: Any) -> Any:
-    """What a sigmoid or softmax was computed of, where Keras would find it: losses ask for it."""
-    found = getattr(part, LOGITS, None)
-    if found is None and not tf.executing_eagerly() and part.op.type in SQUASHING:
-        found = part.op.inputs[0]
-    return found
+def squashing(parts: "list[Any]") -> str | None:
+    """The sigmoid or softmax that made all parts, if one did and Keras wrote no logits on them."""
+    if tf.executing_eagerly() or hasattr(parts[0], LOGITS):
+        return None
+    (kind, *others) = {part.op.type for part in parts}
+    return kind if not others and kind in SQUASHING else None
