@@ -96,6 +96,42 @@ class SliceFigure:
         return self
 
 
+def with_operators(kind: type) -> type:
+    """Numbers that are computed with those of a slice are of a slice; comparing them decides."""
+    for name in (*ARITHMETIC, "neg", "pos", "abs"):
+        _computing(kind, name, getattr(operator, name))
+    _computing(kind, "round", round)
+    for name in COMPARING:
+        _comparing(kind, name)
+    return kind
+
+
+def _computing(kind: type, name: str, function: Callable[..., Any]) -> None:
+    def left(self: Any, *others: Any) -> Any:
+        if any(not isinstance(other, int | float) for other in others):
+            return NotImplemented
+        return figure(function(self.plain(), *map(plain_figures, others)), self.made)
+
+    def right(self: Any, other: Any) -> Any:
+        if not isinstance(other, int | float):
+            return NotImplemented
+        return figure(function(plain_figures(other), self.plain()), self.made)
+
+    setattr(kind, f"__{name}__", left)
+    if name in ARITHMETIC:
+        setattr(kind, f"__r{name}__", right)
+
+
+def _comparing(kind: type, name: str) -> None:
+    def decides(self: Any, other: Any) -> Any:
+        if not isinstance(other, int | float):
+            return NotImplemented
+        leak(self.made, "decides")
+
+    setattr(kind, f"__{name}__", decides)
+
+
+@with_operators
 class SliceFloat(SliceFigure, float):
     """A number of a slice."""
 
@@ -105,6 +141,7 @@ class SliceFloat(SliceFigure, float):
     __hash__ = float.__hash__
 
 
+@with_operators
 class SliceInt(SliceFigure, int):
     """A whole number of a slice."""
 
@@ -131,44 +168,6 @@ def plain_figures(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(map(plain_figures, value))
     return {k: plain_figures(v) for k, v in value.items()} if type(value) is dict else value
-
-
-def _computing(name: str, function: Callable[..., Any]) -> None:
-    """Numbers that are computed with those of a slice are of a slice, too."""
-
-    def left(self: Any, *others: Any) -> Any:
-        if any(not isinstance(other, int | float) for other in others):
-            return NotImplemented
-        return figure(function(self.plain(), *map(plain_figures, others)), self.made)
-
-    def right(self: Any, other: Any) -> Any:
-        if not isinstance(other, int | float):
-            return NotImplemented
-        return figure(function(plain_figures(other), self.plain()), self.made)
-
-    for kind in (SliceFloat, SliceInt):
-        setattr(kind, f"__{name}__", left)
-        if name in ARITHMETIC:
-            setattr(kind, f"__r{name}__", right)
-
-
-def _comparing(name: str) -> None:
-    def decides(self: Any, other: Any) -> Any:
-        if not isinstance(other, int | float):
-            return NotImplemented
-        leak(self.made, "decides")
-
-    for kind in (SliceFloat, SliceInt):
-        setattr(kind, f"__{name}__", decides)
-
-
-for each in ARITHMETIC:
-    _computing(each, getattr(operator, each))
-for each in ("neg", "pos", "abs"):
-    _computing(each, getattr(operator, each))
-_computing("round", round)
-for each in COMPARING:
-    _comparing(each)
 
 
 class Slices:
