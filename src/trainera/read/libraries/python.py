@@ -175,6 +175,8 @@ class Python(Library):
             if isinstance(first, Object | Network) and first.cls is not None:
                 wanted = str(positional[1].value)
                 value = self.machine.objects.member(first, first.cls, wanted, frame)
+                if len(positional) > 2 and holds_share(positional[2]):
+                    value = join(value, positional[2])  # it may not be there yet
                 return self.machine.objects.of_this_batch(
                     ast.unparse(node), wanted, first.cls, value, frame
                 )
