@@ -67,3 +67,38 @@ criterion = nn.MSELoss()
 """
     added = beyond(setup=setup, loss="loss = compute(model(x), y)")
     assert not any(".share" in line for line in added), added
+
+
+@pytest.mark.parametrize(
+    "made", ["re.match('x', str(loss.item()))", "pattern.match(str(loss.item()))"]
+)
+def test_what_a_library_makes_of_a_figure_may_be_none(made: str) -> None:
+    before = "import re\npattern = re.compile('x')"
+    added = beyond(before=before, step=f"found = {made}\nif found is None: print(loss.item())")
+    assert any("print(loader.mean(loss.item()))" in line for line in added), added
+
+
+def test_what_calls_itself_may_give_none_in_the_end() -> None:
+    setup = """
+def last(depth, value):
+    if depth == 0:
+        return value
+    found = last(depth - 1, value)
+    if found is not None:
+        print(found.mean().item())
+    else:
+        print(value.sum().item())
+    return None
+"""
+    added = beyond(setup=setup, step="last(2, x)")
+    assert sum("gather(" in line or "mean(" in line or "sum(" in line for line in added) >= 2, added
+
+
+def test_defaults_that_are_changed_from_outside_are_not_known() -> None:
+    setup = """
+def report(value, loud=False):
+    if loud:
+        print(value.item())
+report.__defaults__ = (True,)
+"""
+    assert any("mean(" in line for line in beyond(setup=setup, step="report(loss)"))

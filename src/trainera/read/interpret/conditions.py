@@ -9,6 +9,7 @@ from trainera.read.interpret.agreement import ALONE
 from trainera.read.interpret.part import MachinePart
 from trainera.read.interpret.state import Frame
 from trainera.read.values import (
+    UNKNOWN_YET,
     Const,
     FirstOnly,
     Gathered,
@@ -88,7 +89,7 @@ class Conditions(MachinePart):
     def _may_be_none(value: Value, node: ast.expr, frame: Frame) -> bool:
         """Whether it is None on some path, or not there yet in a loop's first round."""
         if isinstance(value, Const):
-            return False
+            return value is UNKNOWN_YET
         emptied = _named(node) in frame.file.emptied and isinstance(value, FILLED)
         return value.maybe_none or is_unnamed(value) or emptied
 

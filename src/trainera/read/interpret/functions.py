@@ -225,10 +225,13 @@ class Functions(MachinePart):
         values = [function.bound, *arguments] if function.bound is not None else list(arguments)
         assert callee.env is not None
         home = Frame(callee.file, 0, self.program.modules.get(function.module, {}), is_module=True)
+        attributes = self.program.rebinding.is_certain_attribute
+        certain = attributes("__defaults__") and attributes("__kwdefaults__")
         known = function.defaults
         defaults = dict(known if known is not None else self._defaults(function.node, home))
         for name in (*names, *(parameter.arg for parameter in spec.kwonlyargs)):
-            callee.env[name] = defaults.get(name, PLAIN)
+            default = defaults.get(name, PLAIN)
+            callee.env[name] = default if certain else join(default, PLAIN)
         for name, value in zip(names, values, strict=False):
             callee.env[name] = value
         anything = any_argument(keywords)

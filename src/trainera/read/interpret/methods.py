@@ -201,6 +201,8 @@ class Methods(MachinePart):
         if name == "item" and isinstance(result, Gathered):
             return replace(result, rows=False, aligned=False, models=frozenset())
         result = aligned_like(result, is_aligned(owner))
+        if not is_unnamed(result):
+            result = replace(result, maybe_none=True)
         return self.machine.libraries.method_of_gathered(name, result, positional, keywords)
 
 

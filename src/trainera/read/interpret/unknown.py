@@ -52,7 +52,9 @@ class Unknown(MachinePart):
         made = gathered_of(*values)
         if not name.startswith("math."):
             made = sized(made)
-        return made if isinstance(made, Gathered | PerWorker) else LibraryObject(node, name)
+        if isinstance(made, Gathered | PerWorker):
+            return replace(made, maybe_none=True)
+        return LibraryObject(node, name)
 
     def assumed(self, node: ast.expr, values: list[Value], frame: Frame) -> Value:
         """Inside a network, what is not known is taken to treat rows one by one."""
@@ -69,7 +71,14 @@ class Unknown(MachinePart):
             return Lost(shares[0].loaders, compatibility.UNEVEN, models=models)
         if rows:
             parts = rows[0].parts
-            return Shard(shares[0].loaders, dim=None, nested=True, parts=parts, models=models)
+            return Shard(
+                shares[0].loaders,
+                dim=None,
+                nested=True,
+                parts=parts,
+                models=models,
+                maybe_none=True,
+            )
         if all(isinstance(value, Count) for value in shares):
             return PLAIN
         why = "it is not linear in the mean over the batch"
